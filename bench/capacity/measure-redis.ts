@@ -9,7 +9,7 @@ import { createClient } from 'redis';
 
 import { MARK_MS } from '../../src/store/event-log.ts';
 import { lockedMark } from '../../src/store/marks.ts';
-import { names } from '../../src/store/redis/names.ts';
+import { PREFIX } from '../../src/store/redis/address.ts';
 import { freePort } from '../child.ts';
 import { median } from '../figures.ts';
 import { type Gateway, openGateway } from '../gateway.ts';
@@ -99,7 +99,10 @@ const sum = (values: readonly number[]): number => values.reduce((all, value) =>
 async function measureMarkBytes(): Promise<number> {
   await using redis = await openRedis();
   const { memoryBytes: before } = await redis.usage();
-  const marks = Array.from({ length: MARKS }, (_, i) => names.value(lockedMark(idOf('note', i))));
+  const marks = Array.from(
+    { length: MARKS },
+    (_, i) => `${PREFIX}fact:${lockedMark(idOf('note', i))}`,
+  );
   await Promise.all(marks.map((key) => redis.client.set(key, '', { PX: MARK_MS })));
   return ((await redis.usage()).memoryBytes - before) / MARKS;
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { names } from '../../src/store/redis/names.ts';
+import { PREFIX } from '../../src/store/redis/address.ts';
 import { openRedis } from '../../src/store/redis/open.ts';
 import type { Store } from '../../src/store/store.ts';
 import { openRelay } from '../support/faults/relay.ts';
@@ -90,7 +90,7 @@ describe.skipIf(!redisAvailable)('the bus between instances', () => {
     const received: string[] = [];
     two.bus.subscribe((message) => void received.push(message), noGap);
     // They would end the process if their failure went unhandled.
-    for (const channel of [names.bus('0'), names.appended('0')])
+    for (const channel of [`${PREFIX}bus:0`, `${PREFIX}appended:0`])
       for (const text of ['{', 'null']) expect(server.cli('PUBLISH', channel, text)).toBe('2');
     await one.bus.publish('next');
     await until(() => received.length > 0);

@@ -7,7 +7,7 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import { StoreUnavailable } from '../../src/errors.ts';
 import { createConnection } from '../../src/store/redis/connection.ts';
 import { createRedisLog } from '../../src/store/redis/event-log.ts';
-import { names } from '../../src/store/redis/names.ts';
+import { PREFIX } from '../../src/store/redis/address.ts';
 import { createRunOnce } from '../../src/store/idempotency.ts';
 import { openRedis } from '../../src/store/redis/open.ts';
 import { openRelay } from '../support/faults/relay.ts';
@@ -81,7 +81,7 @@ describe.skipIf(!redisAvailable)('a store on Redis', () => {
     const server = await start();
     const { log } = await open(server.url);
     await log.append(range(1, 1_001).map((n) => eventOf(`e${n}`, { subject: 'session:1' })));
-    const key = names.ofSubject('session:1');
+    const key = `${PREFIX}subject:session:1`;
     expect(server.cli('LLEN', key)).toBe('1000');
     expect(Number(server.cli('PTTL', key))).toBeGreaterThan(DAY_MS);
   });
@@ -121,15 +121,7 @@ describe.skipIf(!redisAvailable)('a store on Redis', () => {
       server.cli('EVAL', `for i = 1, ${keys} do redis.call('SET', 'key' .. i, i) end`, '0');
       await store.log.append([eventOf('a'), eventOf('b')]);
       await server.kill();
-      const dead = command(
-        'XADD',
-        '{partner-graph}:events',
-        '3-0',
-        'r',
-        '1',
-        'b',
-        '{"key":"dead"}',
-      );
+      const dead = command('XADD', `${PREFIX}events`, '3-0', 'r', '1', 'b', '{"key":"dead"}');
       const file = join(server.dir, 'appendonlydir', 'appendonly.aof.1.incr.aof');
       appendFileSync(file, `${command('MULTI')}${dead}${dead.slice(0, 40)}`);
       await server.start();
@@ -163,7 +155,7 @@ describe.skipIf(!redisAvailable)('a store on Redis', () => {
     const { log } = await open(server.url);
     await log.append([eventOf('a'), eventOf('b')]);
     const epoch = await epochOf(log);
-    server.cli('DEL', names.newest);
+    server.cli('DEL', `${PREFIX}newest`);
     expect(await log.append([eventOf('c')])).toEqual([3]);
     expect(await epochOf(log)).toBe(epoch);
   });
@@ -175,7 +167,7 @@ describe.skipIf(!redisAvailable)('a store on Redis', () => {
     const epoch = await epochOf(log);
     for (const message of ['900', JSON.stringify([epoch, 900, ''])]) {
       const woken = log.changed(1);
-      server.cli('PUBLISH', names.appended('0'), message);
+      server.cli('PUBLISH', `${PREFIX}appended:0`, message);
       await woken;
       expect(await log.read(1, 10)).toMatchObject({ epoch, newest: 1, events: [] });
     }
@@ -197,9 +189,9 @@ describe.skipIf(!redisAvailable)('a store on Redis', () => {
     const [one, two] = [await open(server.url), await open(server.url)];
     await one.log.append(range(1, 5).map((n) => eventOf(`${n}`)));
     const { epoch, newest } = await two.log.bounds();
-    server.cli('XTRIM', '{partner-graph}:events', 'MAXLEN', '0');
-    server.cli('XSETID', '{partner-graph}:events', '3-0');
-    server.cli('SET', '{partner-graph}:newest', '3');
+    server.cli('XTRIM', `${PREFIX}events`, 'MAXLEN', '0');
+    server.cli('XSETID', `${PREFIX}events`, '3-0');
+    server.cli('SET', `${PREFIX}newest`, '3');
     expect(newest).toBe(5);
     expect(await one.log.append([eventOf('new')])).toEqual([4]);
     const present = await epochOf(one.log);
@@ -219,7 +211,7 @@ describe.skipIf(!redisAvailable)('a store on Redis', () => {
       redis.call('XSETID', KEYS[1], '3-0')
       for n = 4, 6 do redis.call('XADD', KEYS[1], n .. '-0', 'r', '1', 'b', '{}') end
       redis.call('SET', KEYS[2], 6)`;
-    server.cli('EVAL', takeOver, '2', '{partner-graph}:events', '{partner-graph}:newest');
+    server.cli('EVAL', takeOver, '2', `${PREFIX}events`, `${PREFIX}newest`);
     await lost;
     expect(await log.bounds()).toMatchObject({ newest: 6 });
     expect(await epochOf(log)).not.toBe(epoch);
@@ -230,10 +222,10 @@ describe.skipIf(!redisAvailable)('a store on Redis', () => {
     const { log } = await open(server.url);
     const epoch = await epochOf(log);
     await log.append([eventOf('a')]);
-    server.cli('SET', '{partner-graph}:epoch', crypto.randomUUID());
+    server.cli('SET', `${PREFIX}epoch`, crypto.randomUUID());
     const second = await epochOf(log);
     expect(second).not.toBe(epoch);
-    server.cli('SET', '{partner-graph}:epoch', epoch);
+    server.cli('SET', `${PREFIX}epoch`, epoch);
     const third = await epochOf(log);
     expect([epoch, second]).not.toContain(third);
     const next = follow(log, 1, third).next();
@@ -252,7 +244,7 @@ describe.skipIf(!redisAvailable)('a store on Redis', () => {
       await released.promise;
       return reply;
     };
-    const log = createRedisLog({ ...connection, run }, names.appended('0'), { retentionMs: 1e9 });
+    const log = createRedisLog({ ...connection, run }, { retentionMs: 1e9 });
     await connection.open();
     disposables.unshift({ [Symbol.asyncDispose]: connection.close });
     await log.append([eventOf('a')]);
@@ -265,7 +257,7 @@ describe.skipIf(!redisAvailable)('a store on Redis', () => {
     const { server, log, late, release } = await openLateLog();
     server.cli('FLUSHALL');
     await log.append([eventOf('b')]);
-    const epoch = server.cli('GET', names.epoch);
+    const epoch = server.cli('GET', `${PREFIX}epoch`);
     release();
     expect((await late).epoch).not.toBe(epoch);
     expect(await epochOf(log)).toBe(epoch);
@@ -276,9 +268,9 @@ describe.skipIf(!redisAvailable)('a store on Redis', () => {
     await log.append([eventOf('b')]);
     release();
     const { epoch } = await late;
-    server.cli('XDEL', names.events, '2-0');
-    server.cli('XSETID', names.events, '1-0');
-    server.cli('SET', names.newest, '1');
+    server.cli('XDEL', `${PREFIX}events`, '2-0');
+    server.cli('XSETID', `${PREFIX}events`, '1-0');
+    server.cli('SET', `${PREFIX}newest`, '1');
     expect(await epochOf(log)).not.toBe(epoch);
   });
 
@@ -322,7 +314,7 @@ describe.skipIf(!redisAvailable)('a store on Redis', () => {
     }, 10_000);
     const { log, keys } = await open(primary.url);
     await log.append([eventOf('a')]);
-    expect(replica.cli('XLEN', '{partner-graph}:events')).toBe('1');
+    expect(replica.cli('XLEN', `${PREFIX}events`)).toBe('1');
     await replica.kill();
     // A hint may be lost.
     await keys.put({ hint: 'a' }, 60_000, true);
@@ -333,7 +325,7 @@ describe.skipIf(!redisAvailable)('a store on Redis', () => {
     await expect(log.append([eventOf('b')])).rejects.toThrow(/replica/);
     await replica.start();
     await vi.waitFor(() => log.append([eventOf('b')]), 15_000);
-    expect(replica.cli('XLEN', '{partner-graph}:events')).toBe('2');
+    expect(replica.cli('XLEN', `${PREFIX}events`)).toBe('2');
   });
 
   it('acknowledges nothing on a primary whose other replica may have been promoted', async () => {
@@ -397,10 +389,10 @@ describe.skipIf(!redisAvailable)('a store on Redis', () => {
     const server = await start();
     const store = await open(server.url);
     await store.log.append([eventOf('a')]);
-    server.cli('RENAME', names.events, 'elsewhere');
-    server.cli('SET', names.events, '');
+    server.cli('RENAME', `${PREFIX}events`, 'elsewhere');
+    server.cli('SET', `${PREFIX}events`, '');
     await expect(store.check()).rejects.toThrow('WRONGTYPE');
-    server.cli('RENAME', 'elsewhere', names.events);
+    server.cli('RENAME', 'elsewhere', `${PREFIX}events`);
     await store.check();
   });
 
@@ -437,7 +429,7 @@ describe.skipIf(!redisAvailable)('a store on Redis', () => {
     expect(await former.log.bounds()).toMatchObject({ oldest: 1, newest: 1 });
     server.cli('CONFIG', 'SET', 'maxmemory', '0');
     await vi.waitFor(() => former.log.append([eventOf('b')]), 10_000);
-    expect(server.cli('GET', names.repaired)).toMatch(/^[0-9a-f]{40}$/);
+    expect(server.cli('GET', `${PREFIX}repaired`)).toMatch(/^[0-9a-f]{40}$/);
   });
 
   it('reconnects after a demotion', async () => {
@@ -462,7 +454,7 @@ describe.skipIf(!redisAvailable)('a store on Redis', () => {
       server.cli('REPLICAOF', '127.0.0.1', '1');
       name.redirectTo(other.port);
       await vi.waitFor(() => log.append([eventOf('b')]), 5_000);
-      expect(other.cli('XLEN', '{partner-graph}:events')).toBe('1');
+      expect(other.cli('XLEN', `${PREFIX}events`)).toBe('1');
       await vi.waitFor(async () => expect((await log.read(0, 10)).events).toHaveLength(1), 5_000);
     },
   );

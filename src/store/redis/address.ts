@@ -6,13 +6,17 @@ import { StoreUnavailable } from '../../errors.ts';
 const SENTINEL_PORT = 26_379;
 const SENTINEL_MS = 2_000;
 
+/** Of keys, to which node-redis adds it, and of channels. One hash tag for all keys: a script may touch any of them. */
+export const PREFIX = '{partner-graph}:';
+
 /** A client that sends no command twice. A lost socket is replaced by a new client: see `createConnection`. */
 export const createBareClient = (
   url: string,
-  timeouts: { readonly connectTimeout: number; readonly socketTimeout?: number },
+  timeouts?: { readonly connectTimeout: number; readonly socketTimeout: number },
 ) =>
   createClient({
     url,
+    keyPrefix: PREFIX,
     disableOfflineQueue: true,
     commandsQueueMaxLength: 20_000,
     disableClientInfo: true,

@@ -1,4 +1,5 @@
 import type { Bus } from '../store.ts';
+import { PREFIX } from './address.ts';
 import type { RedisConnection } from './connection.ts';
 
 const ACKNOWLEDGED_WITHIN_MS = 500;
@@ -13,9 +14,9 @@ interface BusEnvelope {
 /** Publish and subscribe with acknowledgements: the publisher waits for one from each receiver. */
 export function createRedisBus(
   connection: RedisConnection,
-  channel: string,
   onProblem: (message: string) => void,
 ): Bus {
+  const channel = `${PREFIX}bus:${connection.database}`;
   const ownId: string = crypto.randomUUID();
   let handle: ((message: string) => void | Promise<void>) | undefined;
   let onGap: (() => void) | undefined;
@@ -54,17 +55,17 @@ export function createRedisBus(
     async publish(message) {
       const id = ++lastId;
       const { promise: over, resolve } = Promise.withResolvers<void>();
+      // Also for a server that hangs, which rejects the message much later.
       const timer = setTimeout(resolve, ACKNOWLEDGED_WITHIN_MS);
-      let received = 0;
-      let wanted = Infinity;
-      acknowledge.set(id, () => {
-        received += 1;
-        if (received >= wanted) resolve();
-      });
-      const sent = send({ id, message }).catch(() => 0);
-      // A server that hangs rejects the message much later.
-      wanted = await Promise.race([sent, over.then(() => 0)]);
-      if (received < wanted) await over;
+      /** Below zero while acknowledgements come before Redis has counted the receivers. */
+      let missing = 0;
+      const count = (receivers: number) => {
+        missing += receivers;
+        if (missing === 0) resolve();
+      };
+      acknowledge.set(id, () => count(-1));
+      send({ id, message }).then(count, resolve);
+      await over;
       clearTimeout(timer);
       acknowledge.delete(id);
     },

@@ -8,8 +8,6 @@ import { WrongServer, inspect, repairAppendOnlyFile } from './server.ts';
 
 const DEADLINE_MS = 3_000;
 const NO_ANSWER = `Redis did not answer within ${DEADLINE_MS} ms`;
-/** Our own deadline covers the whole connection. */
-const TIMEOUTS = { connectTimeout: 2 * DEADLINE_MS };
 const MAX_PAUSE_MS = 2_000;
 /** At the start, a refusal is reported soon. Silence is given more time: machines are busy while everything starts. */
 const MAX_REFUSED_MS = 2_000;
@@ -37,7 +35,7 @@ const pauseBefore = (retry: number) =>
 export function createConnection(url: string, onProblem: (message: string) => void) {
   const { locate, database } = addressOf(url);
   const subscriptions = new Map<string, (message: string) => unknown>();
-  const gapListeners: (() => void)[] = [];
+  let onGap = () => {};
   let session: ReturnType<typeof createSession> | undefined;
   /** The server of the last session. */
   let lastRunId: string | undefined;
@@ -53,8 +51,8 @@ export function createConnection(url: string, onProblem: (message: string) => vo
     new Failure(`Redis is out of reach: ${lastFailure}`);
 
   function createSession(address: string) {
-    const writer = createBareClient(address, TIMEOUTS);
-    const reader = createBareClient(address, TIMEOUTS);
+    const writer = createBareClient(address);
+    const reader = createBareClient(address);
     const clients = [writer, reader];
     const runOn =
       (client: RedisClient): Run =>
@@ -140,7 +138,7 @@ export function createConnection(url: string, onProblem: (message: string) => vo
     else void session?.close();
     session = next;
     lastRunId = runId;
-    if (hasGap) for (const listener of gapListeners) listener();
+    if (hasGap) onGap();
     // A server that is full rejects this. It can be read meanwhile, and trimmed.
     if (appendOnlyFile) await repairAppendOnlyFile(next.runOnWriter, runId, onProblem);
     if (next !== session) throw outOfReach();
@@ -169,6 +167,7 @@ export function createConnection(url: string, onProblem: (message: string) => vo
   }
 
   return {
+    /** Messages are for all databases of a server, so channels are named after it. */
     database,
     /** For reads, and for writes that need not survive a crash of the primary. */
     async run<Reply>(command: Command<Reply>): Promise<Reply> {
@@ -194,7 +193,7 @@ export function createConnection(url: string, onProblem: (message: string) => vo
     subscribe: (channel: string, handle: (message: string) => unknown) =>
       void subscriptions.set(channel, handle),
     /** Called when messages may have been missed or lost, and can be sent again. */
-    onGap: (listener: () => void) => void gapListeners.push(listener),
+    onGap: (listener: () => void) => void (onGap = listener),
     /** Notices a dead socket, changed replicas, and a setting with which the server must not be written to. */
     async inspectServer(): Promise<void> {
       const inspected = session;

@@ -11,12 +11,12 @@ import {
 } from '../event-log.ts';
 import type { StoreOptions } from '../store.ts';
 import type { RedisConnection, Run } from './connection.ts';
-import { PREFIX, names } from './names.ts';
+import { PREFIX } from './address.ts';
 
 type Head = readonly [epoch: string, newest: number, stamp: string];
-type Entry = readonly [position: number, receivedAt: string, body: string];
+type Entry = readonly [id: string, fields: readonly ['r', receivedAt: string, 'b', body: string]];
 
-const LOG_KEYS = [names.epoch, names.newest, names.events];
+const LOG_KEYS = ['epoch', 'newest', 'events'];
 /** A script blocks the whole server while it runs. */
 const MAX_APPENDS = 200;
 /** A subject's list may outlive its last event; entries that are gone are skipped. */
@@ -24,18 +24,18 @@ const SUBJECT_GRACE_MS = 3_600_000;
 /** A message may be lost, and none is sent for a log that was flushed. So the log is checked this often. */
 const LOOK_AGAIN_MS = 1_000;
 
-const eventOf = ([position, receivedAt, body]: Entry): StoredEvent => ({
-  position,
+const eventOf = ([id, [, receivedAt, , body]]: Entry): StoredEvent => ({
+  position: Number.parseInt(id, 10),
   receivedAt: Number(receivedAt),
   body,
 });
 
-/** On `channel`, instances learn of each other's events. */
 export function createRedisLog(
   connection: RedisConnection,
-  channel: string,
   { retentionMs, clock }: StoreOptions,
 ): EventLog {
+  /** On it, instances learn of each other's events. */
+  const channel = `${PREFIX}appended:${connection.database}`;
   /** The state of the shared log, as last seen. `stamp` is when its newest event was received. */
   let seen = { epoch: '', newest: 0, stamp: '' };
   const formerEpochs = new Set<string>();
@@ -77,8 +77,11 @@ export function createRedisLog(
   async function read(after: number, limit: number): Promise<LogPage> {
     type Page = readonly [oldest: number, entries: readonly Entry[]];
     announced = 0;
-    const [head, page] = await runOnLog<Page>(connection.run, pageScript, { after, limit });
-    return { epoch: head[0], newest: head[1], oldest: page[0], events: page[1].map(eventOf) };
+    const [[epoch, newest], [oldest, entries]] = await runOnLog<Page>(connection.run, pageScript, {
+      after,
+      limit,
+    });
+    return { epoch, newest, oldest, events: entries.map(eventOf) };
   }
 
   async function appendAll(events: readonly NewEvent[]) {
@@ -104,7 +107,7 @@ export function createRedisLog(
       clearTimeout(lookAgain);
     },
     async ofSubject(subject, limit) {
-      const options = { key: names.ofSubject(subject), limit };
+      const options = { subject, limit };
       const [, entries] = await runOnLog<readonly Entry[]>(connection.run, subjectScript, options);
       return entries.map(eventOf);
     },
@@ -127,14 +130,12 @@ export function createRedisLog(
 const HEAD = `
   local known = cjson.decode(ARGV[1])
   local options = cjson.decode(ARGV[2])
+  local function positionOf(entry) return tonumber(entry[1]:match('^%d+')) end
   local epoch = redis.call('GET', KEYS[1])
   local newest = tonumber(redis.call('GET', KEYS[2]) or '0')
   local top = redis.call('XREVRANGE', KEYS[3], '+', '-', 'COUNT', 1)[1]
-  local stamp = ''
-  if top then
-    newest = math.max(newest, tonumber(top[1]:match('^%d+')))
-    stamp = top[2][2]
-  end
+  local stamp = top and top[2][2] or ''
+  if top then newest = math.max(newest, positionOf(top)) end
   local function replaced()
     if newest < known.newest then return true end
     local id = known.newest .. '-0'
@@ -146,21 +147,15 @@ const HEAD = `
     epoch = known.fresh
     redis.call('SET', KEYS[1], epoch)
   end
-  local function positionOf(entry) return tonumber(entry[1]:match('^%d+')) end
-  local function eventOf(entry) return { positionOf(entry), entry[2][2], entry[2][4] } end
 `;
 
 /** Options: after, limit. Answers oldest and entries, of the same moment as the state. */
 const pageScript = `${HEAD}
   local first = redis.call('XRANGE', KEYS[3], '-', '+', 'COUNT', 1)[1]
   local oldest = first and positionOf(first) - 1 or newest
-  local entries = {}
-  if options.limit > 0 then
-    local after = '(' .. options.after .. '-0'
-    for i, entry in ipairs(redis.call('XRANGE', KEYS[3], after, '+', 'COUNT', options.limit)) do
-      entries[i] = eventOf(entry)
-    end
-  end
+  local after = '(' .. options.after .. '-0'
+  -- Of none at all, Redis answers null.
+  local entries = redis.call('XRANGE', KEYS[3], after, '+', 'COUNT', options.limit) or {}
   return { { epoch, newest, stamp }, { oldest, entries } }
 `;
 
@@ -195,12 +190,13 @@ const appendScript = `${HEAD}
   return { { epoch, newest, stamp }, positions }
 `;
 
-/** Options: key, limit. Answers the newest events of the subject that are still there. */
+/** Options: subject, limit. Answers the newest events of the subject that are still there. */
 const subjectScript = `${HEAD}
   local found = {}
-  for _, position in ipairs(redis.call('LRANGE', options.key, -options.limit, -1)) do
-    local entry = redis.call('XRANGE', KEYS[3], position .. '-0', position .. '-0')[1]
-    if entry then found[#found + 1] = eventOf(entry) end
+  local key = '${PREFIX}subject:' .. options.subject
+  for _, position in ipairs(redis.call('LRANGE', key, -options.limit, -1)) do
+    local id = position .. '-0'
+    found[#found + 1] = redis.call('XRANGE', KEYS[3], id, id)[1]
   end
   return { { epoch, newest, stamp }, found }
 `;

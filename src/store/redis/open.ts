@@ -9,7 +9,6 @@ import {
 import { createRedisBus } from './bus.ts';
 import { type RedisConnection, createConnection } from './connection.ts';
 import { createRedisLog } from './event-log.ts';
-import { names } from './names.ts';
 
 const CLEANUP_EVERY_MS = 60_000;
 /** How soon a dead socket and an added replica are noticed. */
@@ -19,10 +18,8 @@ const INSPECT_EVERY_MS = 2_000;
 export async function openRedis(url: string, options: StoreOptions): Promise<Store> {
   const { onProblem = () => {} } = options;
   const connection = createConnection(url, onProblem);
-  // Messages are for all databases of a server.
-  const { database } = connection;
-  const log = createRedisLog(connection, names.appended(database), options);
-  const bus = createRedisBus(connection, names.bus(database), onProblem);
+  const log = createRedisLog(connection, options);
+  const bus = createRedisBus(connection, onProblem);
   await connection.open();
   const inspections = inBackground(INSPECT_EVERY_MS, connection.inspectServer);
   const cleanup = inBackground(CLEANUP_EVERY_MS, log.trim);
@@ -48,24 +45,24 @@ export async function openRedis(url: string, options: StoreOptions): Promise<Sto
 const keyStore = ({ run, runDurably }: RedisConnection): KeyStore => ({
   async claim(key, value, ttlMs) {
     const options = { condition: 'NX', GET: true, expiration: expiration(ttlMs) } as const;
-    return (await runDurably((redis) => redis.set(names.value(key), value, options))) ?? undefined;
+    return (await runDurably((redis) => redis.set(`fact:${key}`, value, options))) ?? undefined;
   },
   put(values, ttlMs, isHint) {
     const options = { expiration: expiration(ttlMs) };
     // `runDurably` waits for a replica, and the webhooks behind it would wait too.
     return (isHint ? run : runDurably)((redis) =>
       Promise.all(
-        Object.entries(values).map(([key, value]) => redis.set(names.value(key), value, options)),
+        Object.entries(values).map(([key, value]) => redis.set(`fact:${key}`, value, options)),
       ),
     );
   },
   async get(keys) {
     if (keys.length === 0) return [];
-    const values = await run((redis) => redis.mGet(keys.map(names.value)));
+    const values = await run((redis) => redis.mGet(keys.map((key) => `fact:${key}`)));
     return values.map((value) => value ?? undefined);
   },
   async delete(key, value) {
-    const args = { keys: [names.value(key)], arguments: [value] };
+    const args = { keys: [`fact:${key}`], arguments: [value] };
     return (await runDurably((redis) => redis.eval(deleteScript, args))) === 1;
   },
 });
@@ -80,12 +77,12 @@ const quarantine = ({ run, runDurably }: RedisConnection): Quarantine => ({
   add({ receivedAt, reason, body }) {
     const fields = { receivedAt: String(receivedAt), reason, body };
     const options = { TRIM: { strategy: 'MAXLEN', threshold: QUARANTINE_MAX_ENTRIES } } as const;
-    return runDurably((redis) => redis.xAdd(names.quarantine, '*', fields, options));
+    return runDurably((redis) => redis.xAdd('quarantine', '*', fields, options));
   },
   async list(limit, after) {
     const options = { COUNT: limit };
     const start = after === undefined ? '-' : `(${after}`;
-    const entries = await run((redis) => redis.xRange(names.quarantine, start, '+', options));
+    const entries = await run((redis) => redis.xRange('quarantine', start, '+', options));
     return (entries ?? []).map(({ id, message: { receivedAt, reason = '', body = '' } }) => ({
       id,
       receivedAt: Number(receivedAt),
@@ -93,6 +90,6 @@ const quarantine = ({ run, runDurably }: RedisConnection): Quarantine => ({
       body,
     }));
   },
-  remove: (id) => runDurably((redis) => redis.xDel(names.quarantine, id)),
-  count: () => run((redis) => redis.xLen(names.quarantine)),
+  remove: (id) => runDurably((redis) => redis.xDel('quarantine', id)),
+  count: () => run((redis) => redis.xLen('quarantine')),
 });

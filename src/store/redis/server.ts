@@ -3,30 +3,26 @@ import { setTimeout } from 'node:timers/promises';
 import { StoreUnavailable } from '../../errors.ts';
 import type { RedisClient } from './address.ts';
 import type { Run } from './connection.ts';
-import { names } from './names.ts';
 
 /** The server must not be written to, e.g. because it may not be the primary any more. */
 export class WrongServer extends StoreUnavailable {}
-
-const valueIn = (info: string, name: string) =>
-  new RegExp(`^${name}:(.*?)\\r?$`, 'm').exec(info)?.[1] ?? '';
 
 /** INFO shows all of it, and is allowed where CONFIG is not. */
 export async function inspect(redis: RedisClient) {
   // Not all sections come by default everywhere.
   const info = await redis.info('all');
+  const valueOf = (name: string) => new RegExp(`^${name}:(.*?)\\r?$`, 'm').exec(info)?.[1] ?? '';
   // Until then INFO is answered as if there were no append-only file.
-  if (valueIn(info, 'loading') === '1') {
+  if (valueOf('loading') === '1')
     throw new StoreUnavailable('Redis failed: it is still loading its data (LOADING)');
-  }
-  if (valueIn(info, 'role') === 'slave')
+  if (valueOf('role') === 'slave')
     throw new WrongServer('Redis failed: it is a read-only replica (READONLY)');
   return {
-    problem: problemIn(info),
+    problem: problemOf(valueOf('redis_version'), valueOf('maxmemory_policy')),
     /** Changes with every start of the server. */
-    runId: valueIn(info, 'run_id'),
+    runId: valueOf('run_id'),
     replicas: replicasIn(info),
-    appendOnlyFile: valueIn(info, 'aof_enabled') === '1',
+    appendOnlyFile: valueOf('aof_enabled') === '1',
   };
 }
 
@@ -41,9 +37,7 @@ function replicasIn(info: string): number {
 }
 
 /** Why the server would lose what was acknowledged. */
-function problemIn(info: string): string | undefined {
-  const version = valueIn(info, 'redis_version');
-  const policy = valueIn(info, 'maxmemory_policy');
+function problemOf(version: string, policy: string): string | undefined {
   if (Number.parseInt(version, 10) < 7)
     return `Redis 7 or newer is required, but this server is ${version}`;
   if (policy !== 'noeviction')
@@ -79,16 +73,14 @@ export async function repairAppendOnlyFile(
   runId: string,
   onProblem: (message: string) => void,
 ): Promise<void> {
-  const [repaired, epoch] = await run((redis) => redis.mGet([names.repaired, names.epoch]));
+  const [repaired, epoch] = await run((redis) => redis.mGet(['repaired', 'epoch']));
   if (repaired === runId) return;
   // With no log yet there is nothing that could be lost.
   if (epoch) {
     // Redis writes a transaction to the file only if it has two writes.
-    const [key, value] = [names.transaction, ''];
-    await run((redis) => redis.multi().set(key, value).set(key, value).exec());
-    if (!(await rewrite(run))) {
+    await run((redis) => redis.multi().set('transaction', '').set('transaction', '').exec());
+    if (!(await rewrite(run)))
       onProblem('Redis was restarted and did not rewrite its append-only file: run BGREWRITEAOF');
-    }
   }
-  await run((redis) => redis.set(names.repaired, runId));
+  await run((redis) => redis.set('repaired', runId));
 }
