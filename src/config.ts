@@ -6,10 +6,7 @@ export type Config = ReturnType<typeof settings> & { readonly warnings: readonly
 export type Limits = Readonly<Config['limits']>;
 
 /** The environment can't be used. The message lists everything that is wrong with it, without secrets. */
-export class ConfigError extends Error {
-  override readonly name = 'ConfigError';
-  readonly code = 'CONFIG';
-}
+export class ConfigError extends Error {}
 
 /** Unknown variables with these prefixes cause a warning. Not `REDIS_` and the like, which Kubernetes sets itself. */
 const OUR_PREFIXES =
@@ -71,6 +68,9 @@ const integer = (min: number, max: number) =>
 
 const choice = <const Choices extends readonly string[]>(...choices: Choices) =>
   text.pipe(z.enum(choices, must(`one of ${choices.join(', ')}`)));
+const onOrOff = choice('on', 'off');
+const algorithm = choice('sha256', 'sha384', 'sha512');
+const encoding = choice('hex', 'base64', 'base64url');
 
 /** Used unchanged, since its bytes must match the other side's. Messages never contain its value. */
 const secret = (min = 1, unit = 'bytes') =>
@@ -131,7 +131,6 @@ const redisUrl = text.refine(
   (value) => SENTINEL_URL.test(value) || (SERVER_URL.test(value) && URL.canParse(value)),
   'must be redis://host:6379/0 (or rediss://) or redis+sentinel://host,host/name/0, but is not',
 );
-const onOrOff = choice('on', 'off');
 
 /** The value, which is not used if it is invalid. */
 type Read = <T>(name: string, type: z.ZodType<T>) => T;
@@ -184,14 +183,8 @@ function settings(read: Read, given: Environment, problems: string[]) {
     // How the sender signs. The Partner API does not document it, so all of it can be set. A prefix may end with a space.
     webhook: {
       header: read('WEBHOOK_SIGNATURE_HEADER', headerName.default('x-signature')),
-      algorithm: read(
-        'WEBHOOK_SIGNATURE_ALGORITHM',
-        choice('sha256', 'sha384', 'sha512').default('sha256'),
-      ),
-      encoding: read(
-        'WEBHOOK_SIGNATURE_ENCODING',
-        choice('hex', 'base64', 'base64url').default('hex'),
-      ),
+      algorithm: read('WEBHOOK_SIGNATURE_ALGORITHM', algorithm.default('sha256')),
+      encoding: read('WEBHOOK_SIGNATURE_ENCODING', encoding.default('hex')),
       prefix: read('WEBHOOK_SIGNATURE_PREFIX', z.string().default('')).replace(/[\r\n]+$/, ''),
       previousSecret: read('WEBHOOK_SECRET_PREVIOUS', secret().optional()),
     },
