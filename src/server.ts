@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempDisposableSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -161,11 +161,10 @@ async function openSandbox(pulseMs: number) {
 
 /** The sandbox makes new sessions at every start, so its event log is temporary too. */
 function temporaryDir() {
-  const path = mkdtempSync(join(tmpdir(), 'partner-graph-'));
-  const remove = () => rmSync(path, { recursive: true, force: true });
+  const dir = mkdtempDisposableSync(join(tmpdir(), 'partner-graph-'));
   // Also after a second SIGINT (`node --watch` repeats that of Ctrl-C), or when audit lines were spooled at the end.
-  process.once('exit', remove);
-  return { path, [Symbol.dispose]: remove };
+  process.once('exit', dir.remove);
+  return dir;
 }
 
 /** How long load balancers may go on sending new requests after SIGTERM. */

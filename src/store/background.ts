@@ -15,6 +15,5 @@ export function inBackground(everyMs: number, task: () => Promise<unknown>): Dis
       running = false;
     }
   }
-  const timer = setInterval(() => void run(), everyMs).unref();
-  return { [Symbol.dispose]: () => clearInterval(timer) };
+  return setInterval(() => void run(), everyMs).unref();
 }
