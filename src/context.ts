@@ -5,7 +5,7 @@ import { ResponseTooLarge } from './errors.ts';
 import type { EventHub } from './events/event-hub.ts';
 import type { Invalidation } from './invalidation.ts';
 import type { Loaded } from './loaded.ts';
-import type { Audit } from './observability/audit.ts';
+import type { Audit } from './observability/log.ts';
 import type { Page } from './page.ts';
 import type { RecentLists } from './resolvers/access/recent-lists.ts';
 import type { Places } from './resolvers/lookup/places.ts';
