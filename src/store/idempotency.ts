@@ -20,7 +20,6 @@ const MAX_POLL_MS = 400;
 const REPEAT_EVERY_MS = 1_000;
 /** An outcome may contain an answer of the Partner API. */
 const MAX_CHARACTERS = 16_000_000;
-const MAX_CLAIMS = 10_000;
 /** Two minutes of a store that answers: TCP may deliver a claim that has timed out long after the server is back. */
 const CLAIM_ROUNDS = 120;
 
@@ -49,24 +48,20 @@ export type RunOnce = ReturnType<typeof createRunOnce>;
  */
 export function createRunOnce(keys: KeyStore, operationMs = 15_000, now: () => number = steadyNow) {
   const maxRunMs = operationMs + WRITE_MS;
-  /** Outcomes that are still to be written, by key. */
-  const lateOutcomes = new LRUCache<string, string>({
+  /** Outcomes to write, by key, and claims to delete, by value, since a key may be claimed several times. */
+  const unconfirmed = new LRUCache<string, { key: string; outcome?: string; rounds: number }>({
     maxSize: MAX_CHARACTERS,
-    sizeCalculation: (outcome, key) => outcome.length + key.length,
+    sizeCalculation: ({ key, outcome = '' }, id) => id.length + key.length + outcome.length,
     ttl: KEPT_MS,
-  });
-  /** Claims that are still to be deleted, by value, since a key may be claimed several times. */
-  const unwantedClaims = new LRUCache<string, { readonly key: string; rounds: number }>({
-    max: MAX_CLAIMS,
   });
 
   async function runOnce<T>(key: string, fingerprint: string, run: () => Promise<T>): Promise<T> {
     let waitedMs = 0;
     for (let pauseMs = MIN_POLL_MS; ; pauseMs = Math.min(pauseMs * 2, MAX_POLL_MS)) {
       const mine = textOf({ state: 'running', fingerprint, since: now(), id: crypto.randomUUID() });
-      const theirs = lateOutcomes.get(key) ?? (await claim(key, mine));
+      const theirs = unconfirmed.get(key)?.outcome ?? (await claim(key, mine));
       if (theirs === undefined) return runAndSettle(key, mine, fingerprint, run);
-      if (unwantedClaims.has(theirs)) {
+      if (unconfirmed.has(theirs)) {
         await keys.delete(key, theirs);
         continue;
       }
@@ -112,23 +107,21 @@ export function createRunOnce(keys: KeyStore, operationMs = 15_000, now: () => n
   }
 
   /** Never rejects. */
-  async function settle(key: string, outcome: Claim): Promise<void> {
-    const text = textOf(outcome);
-    await keys.put({ [key]: text }, KEPT_MS).catch(() => lateOutcomes.set(key, text));
+  async function settle(key: string, ending: Claim): Promise<void> {
+    const outcome = textOf(ending);
+    await put(key, outcome).catch(() => unconfirmed.set(key, { key, outcome, rounds: 0 }));
   }
 
-  const deleteLater = (key: string, mine: string) =>
-    void unwantedClaims.set(mine, { key, rounds: 0 });
+  const put = (key: string, outcome: string) => keys.put({ [key]: outcome }, KEPT_MS);
+  const deleteLater = (key: string, mine: string) => unconfirmed.set(mine, { key, rounds: 0 });
 
   async function repeat(): Promise<void> {
-    const late = Object.fromEntries(lateOutcomes.entries());
-    if (lateOutcomes.size > 0) await keys.put(late, KEPT_MS);
-    for (const key of Object.keys(late)) lateOutcomes.delete(key);
-    const unwanted = [...unwantedClaims.entries()];
-    for (const [value, each] of unwanted) {
-      const isDeleted = await keys.delete(each.key, value);
-      each.rounds += 1;
-      if (isDeleted || each.rounds >= CLAIM_ROUNDS) unwantedClaims.delete(value);
+    const present = [...unconfirmed.entries()];
+    for (const [id, each] of present) {
+      const { key, outcome } = each;
+      if (outcome !== undefined) await put(key, outcome);
+      else if (!(await keys.delete(key, id)) && ++each.rounds < CLAIM_ROUNDS) continue;
+      unconfirmed.delete(id);
     }
   }
   const repeating = inBackground(REPEAT_EVERY_MS, repeat);
