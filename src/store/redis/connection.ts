@@ -35,7 +35,7 @@ const pauseBefore = (retry: number) =>
 export function createConnection(url: string, onProblem: (message: string) => void) {
   const { locate, database } = addressOf(url);
   const subscriptions = new Map<string, (message: string) => unknown>();
-  let onGap = () => {};
+  let onGap: (() => void) | undefined;
   let session: ReturnType<typeof createSession> | undefined;
   /** The server of the last session. */
   let lastRunId: string | undefined;
@@ -138,7 +138,7 @@ export function createConnection(url: string, onProblem: (message: string) => vo
     else void session?.close();
     session = next;
     lastRunId = runId;
-    if (hasGap) onGap();
+    if (hasGap) onGap?.();
     // A server that is full rejects this. It can be read meanwhile, and trimmed.
     if (appendOnlyFile) await repairAppendOnlyFile(next.runOnWriter, runId, onProblem);
     if (next !== session) throw outOfReach();

@@ -1,13 +1,7 @@
 import { inBackground } from '../background.ts';
-import {
-  type KeyStore,
-  QUARANTINE_MAX_ENTRIES,
-  type Quarantine,
-  type Store,
-  type StoreOptions,
-} from '../store.ts';
+import { type KeyStore, QUARANTINE_MAX_ENTRIES, type Store, type StoreOptions } from '../store.ts';
 import { createRedisBus } from './bus.ts';
-import { type RedisConnection, createConnection } from './connection.ts';
+import { createConnection } from './connection.ts';
 import { createRedisLog } from './event-log.ts';
 
 const CLEANUP_EVERY_MS = 60_000;
@@ -23,13 +17,58 @@ export async function openRedis(url: string, options: StoreOptions): Promise<Sto
   await connection.open();
   const inspections = inBackground(INSPECT_EVERY_MS, connection.inspectServer);
   const cleanup = inBackground(CLEANUP_EVERY_MS, log.trim);
-  const keys = keyStore(connection);
+  const { run, runDurably } = connection;
+
+  /** Expiry uses the server's clock, so that a wrong clock of an instance frees no key early. */
+  const keys: KeyStore = {
+    async claim(key, value, ttlMs) {
+      const settings = { condition: 'NX', GET: true, expiration: expiration(ttlMs) } as const;
+      return (await runDurably((redis) => redis.set(keyOf(key), value, settings))) ?? undefined;
+    },
+    put(values, ttlMs, isHint) {
+      const settings = { expiration: expiration(ttlMs) };
+      // `runDurably` waits for a replica, and the webhooks behind it would wait too.
+      return (isHint ? run : runDurably)((redis) =>
+        Promise.all(
+          Object.entries(values).map(([key, value]) => redis.set(keyOf(key), value, settings)),
+        ),
+      );
+    },
+    async get(names) {
+      if (names.length === 0) return [];
+      const values = await run((redis) => redis.mGet(names.map(keyOf)));
+      return values.map((value) => value ?? undefined);
+    },
+    async delete(key, value) {
+      const args = { keys: [keyOf(key)], arguments: [value] };
+      return (await runDurably((redis) => redis.eval(deleteScript, args))) === 1;
+    },
+  };
 
   return {
     log,
     bus,
     keys,
-    quarantine: quarantine(connection),
+    quarantine: {
+      add({ receivedAt, reason, body }) {
+        const fields = { receivedAt: String(receivedAt), reason, body };
+        return runDurably((redis) => redis.xAdd('quarantine', '*', fields, QUARANTINE_LIMIT));
+      },
+      async list(limit, after) {
+        const start = after === undefined ? '-' : `(${after}`;
+        const entries = await run((redis) =>
+          redis.xRange('quarantine', start, '+', { COUNT: limit }),
+        );
+        return (entries ?? []).map(({ id, message: { receivedAt, reason = '', body = '' } }) => ({
+          id,
+          receivedAt: Number(receivedAt),
+          reason,
+          body,
+        }));
+      },
+      remove: (id) => runDurably((redis) => redis.xDel('quarantine', id)),
+      count: () => run((redis) => redis.xLen('quarantine')),
+    },
     async check() {
       await Promise.all([keys.put({ checked: '' }, CLEANUP_EVERY_MS), log.bounds()]);
     },
@@ -41,55 +80,13 @@ export async function openRedis(url: string, options: StoreOptions): Promise<Sto
   };
 }
 
-/** Expiry uses the server's clock, so that a wrong clock of an instance frees no key early. */
-const keyStore = ({ run, runDurably }: RedisConnection): KeyStore => ({
-  async claim(key, value, ttlMs) {
-    const options = { condition: 'NX', GET: true, expiration: expiration(ttlMs) } as const;
-    return (await runDurably((redis) => redis.set(`fact:${key}`, value, options))) ?? undefined;
-  },
-  put(values, ttlMs, isHint) {
-    const options = { expiration: expiration(ttlMs) };
-    // `runDurably` waits for a replica, and the webhooks behind it would wait too.
-    return (isHint ? run : runDurably)((redis) =>
-      Promise.all(
-        Object.entries(values).map(([key, value]) => redis.set(`fact:${key}`, value, options)),
-      ),
-    );
-  },
-  async get(keys) {
-    if (keys.length === 0) return [];
-    const values = await run((redis) => redis.mGet(keys.map((key) => `fact:${key}`)));
-    return values.map((value) => value ?? undefined);
-  },
-  async delete(key, value) {
-    const args = { keys: [`fact:${key}`], arguments: [value] };
-    return (await runDurably((redis) => redis.eval(deleteScript, args))) === 1;
-  },
-});
+const QUARANTINE_LIMIT = {
+  TRIM: { strategy: 'MAXLEN', threshold: QUARANTINE_MAX_ENTRIES },
+} as const;
 
 const deleteScript = `
   return redis.call('GET', KEYS[1]) == ARGV[1] and redis.call('DEL', KEYS[1]) or 0
 `;
 
+const keyOf = (key: string) => `fact:${key}`;
 const expiration = (ttlMs: number) => ({ type: 'PX', value: Math.ceil(ttlMs) }) as const;
-
-const quarantine = ({ run, runDurably }: RedisConnection): Quarantine => ({
-  add({ receivedAt, reason, body }) {
-    const fields = { receivedAt: String(receivedAt), reason, body };
-    const options = { TRIM: { strategy: 'MAXLEN', threshold: QUARANTINE_MAX_ENTRIES } } as const;
-    return runDurably((redis) => redis.xAdd('quarantine', '*', fields, options));
-  },
-  async list(limit, after) {
-    const options = { COUNT: limit };
-    const start = after === undefined ? '-' : `(${after}`;
-    const entries = await run((redis) => redis.xRange('quarantine', start, '+', options));
-    return (entries ?? []).map(({ id, message: { receivedAt, reason = '', body = '' } }) => ({
-      id,
-      receivedAt: Number(receivedAt),
-      reason,
-      body,
-    }));
-  },
-  remove: (id) => runDurably((redis) => redis.xDel('quarantine', id)),
-  count: () => run((redis) => redis.xLen('quarantine')),
-});

@@ -161,5 +161,5 @@ function run(kind: Batch['kind'], calls: Batch['calls']): readonly WorkerResult[
 
 parentPort?.on('message', (batch: Batch) => {
   ({ now } = batch);
-  parentPort?.postMessage(run(batch.kind, batch.calls));
+  parentPort?.postMessage(run(batch.kind, batch.calls), []);
 });
