@@ -29,10 +29,7 @@ export function createOperationObserver(log: Log, metrics: Metrics) {
       };
     },
     /** An operation that was not executed. The status is HTTP's, and the reason is why a token was not accepted. */
-    rejected(
-      code: string,
-      fields: Pick<LogFields, 'requestId' | 'status' | 'reason' | 'name'>,
-    ): void {
+    rejected(code: string, fields: LogFields): void {
       log.info('operation rejected', { code, ...fields });
       metrics.operation('anonymous', code, 0);
     },

@@ -1,11 +1,8 @@
-import {
-  type Span,
-  SpanKind,
-  SpanStatusCode,
-  propagation,
-  ROOT_CONTEXT,
-  trace,
-} from '@opentelemetry/api';
+import { SpanKind, SpanStatusCode, propagation, ROOT_CONTEXT, trace } from '@opentelemetry/api';
+
+/** A proxy for the SDK's tracer, which may be registered after this file is loaded. */
+const tracer = trace.getTracer('partner-graph');
+const FAILED = { code: SpanStatusCode.ERROR };
 
 /**
  * Spans through the OpenTelemetry API, recorded by an SDK that is loaded before the server (`node --import ./otel.js
@@ -25,7 +22,8 @@ export function traceOperation(kind: string, name: string) {
     ),
     end(outcome: string, calls: number): void {
       span.setAttributes({ outcome, 'upstream.calls': calls });
-      end(span, outcome === 'ok');
+      if (outcome !== 'ok') span.setStatus(FAILED);
+      span.end();
     },
   };
 }
@@ -46,21 +44,10 @@ export function traceCall(call: TracedCall): void {
   if (traceparent === undefined) return;
   const endedAt = Date.now();
   const parent = propagation.extract(ROOT_CONTEXT, { traceparent });
-  const startTime = endedAt - call.durationMs;
-  const span = tracer.startSpan(
-    `${call.method} ${call.route}`,
-    { kind: SpanKind.CLIENT, startTime },
-    parent,
-  );
+  const options = { kind: SpanKind.CLIENT, startTime: endedAt - call.durationMs };
+  const span = tracer.startSpan(`${call.method} ${call.route}`, options, parent);
   span.setAttributes({ 'http.route': call.route, outcome: call.outcome });
   if (call.status !== undefined) span.setAttribute('http.response.status_code', call.status);
-  end(span, call.outcome === 'ok', endedAt);
-}
-
-/** A proxy for the SDK's tracer, which may be registered after this file is loaded. */
-const tracer = trace.getTracer('partner-graph');
-
-function end(span: Span, isOk: boolean, endedAt?: number): void {
-  if (!isOk) span.setStatus({ code: SpanStatusCode.ERROR });
+  if (call.outcome !== 'ok') span.setStatus(FAILED);
   span.end(endedAt);
 }
