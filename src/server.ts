@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 
+import type { Sandbox } from '../sandbox/sandbox.ts';
 import { type Config, readConfig } from './config.ts';
 import type { CursorPosition } from './connection/cursor.ts';
 import type { EventPosition } from './events/event-cursor.ts';
@@ -43,9 +44,13 @@ export async function openServer(
   for (const warning of config.warnings) log.warn(warning);
   const dataDir = config.dataDir ?? opened.use(temporaryDir()).path;
 
-  const sandbox =
-    config.partner.kind === 'sandbox' ? await openSandbox(config.partner.pulseMs) : undefined;
-  if (sandbox) opened.defer(sandbox.close);
+  let sandbox: Sandbox | undefined;
+  if (config.partner.kind === 'sandbox') {
+    // Imported here, since in production it is not needed.
+    const { openSandbox } = await import('../sandbox/sandbox.ts');
+    sandbox = await openSandbox({ switches: { pulseMs: config.partner.pulseMs } });
+    opened.defer(sandbox.close);
+  }
   const connection = config.partner.kind === 'real' ? config.partner : sandbox!.connection;
 
   const { secret = connection.clientSecret, previousSecret } = config.ids;
@@ -54,9 +59,8 @@ export async function openServer(
     previousSecret ?? (config.ids.secret ? undefined : config.webhook.previousSecret);
   const sealerFor = <T>(purpose: string) => createSealer<T>(secret, purpose, oldSecret);
 
-  const { redisUrl } = config;
   const store = opened.use(
-    await openStore(redisUrl, dataDir, {
+    await openStore(config.redisUrl, dataDir, {
       retentionMs: config.eventRetentionMs,
       onProblem: (message) => log.warn(message),
     }),
@@ -139,7 +143,7 @@ export async function openServer(
   sandbox?.deliverTo(`${listening.url}/webhooks`);
 
   const { url, beginShutdown } = listening;
-  const storeKind = redisUrl ? 'redis' : 'embedded';
+  const storeKind = config.redisUrl ? 'redis' : 'embedded';
   log.info(`serving ${url}/graphql`, { partner: config.partner.kind, store: storeKind });
   if (config.auth.kind === 'open')
     log.warn('neither AUTH_JWT_SECRET nor AUTH_JWKS_URL is set: every caller is a partner viewer');
@@ -151,12 +155,6 @@ export async function openServer(
     beginShutdown,
     [Symbol.asyncDispose]: () => parts.disposeAsync(),
   };
-}
-
-/** Imported here, since in production it is not needed. */
-async function openSandbox(pulseMs: number) {
-  const sandbox = await import('../sandbox/sandbox.ts');
-  return sandbox.openSandbox({ switches: { pulseMs } });
 }
 
 /** The sandbox makes new sessions at every start, so its event log is temporary too. */
