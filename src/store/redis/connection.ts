@@ -23,10 +23,6 @@ type Command<Reply> = (redis: RedisClient) => Promise<Reply>;
 /** Rejects with `StoreUnavailable`. A command is never sent again, since its outcome is then unknown. */
 export type Run = <Reply>(command: Command<Reply>) => Promise<Reply>;
 
-/** Full jitter: instances that lost the same server do not reconnect at the same time. */
-const pauseBefore = (retry: number) =>
-  Math.random() * Math.min(MAX_PAUSE_MS, 50 * 2 ** Math.min(retry, 10));
-
 /**
  * A session has two sockets to one server, since WAIT blocks the commands behind it. It is replaced when the server is
  * lost or may not be the primary any more; commands fail immediately while there is none. Each session has its own
@@ -51,8 +47,7 @@ export function createConnection(url: string, onProblem: (message: string) => vo
     new Failure(`Redis is out of reach: ${lastFailure}`);
 
   function createSession(address: string) {
-    const writer = createBareClient(address);
-    const reader = createBareClient(address);
+    const [writer, reader] = [createBareClient(address), createBareClient(address)];
     const clients = [writer, reader];
     const runOn =
       (client: RedisClient): Run =>
@@ -148,7 +143,8 @@ export function createConnection(url: string, onProblem: (message: string) => vo
   async function connectWithRetry(isStart = false): Promise<void> {
     const began = performance.now();
     for (let retry = 0; !isClosed; retry += 1) {
-      await pause(pauseBefore(retry));
+      // Full jitter: instances that lost the same server do not reconnect at the same time.
+      await pause(Math.random() * Math.min(MAX_PAUSE_MS, 50 * 2 ** retry));
       try {
         return await connect();
       } catch (error) {

@@ -32,7 +32,7 @@ const eventOf = ([id, [, receivedAt, , body]]: Entry): StoredEvent => ({
 
 export function createRedisLog(
   connection: RedisConnection,
-  { retentionMs, clock }: StoreOptions,
+  { retentionMs }: StoreOptions,
 ): EventLog {
   /** On it, instances learn of each other's events. */
   const channel = `${PREFIX}appended:${connection.database}`;
@@ -112,10 +112,8 @@ export function createRedisLog(
       return entries.map(eventOf);
     },
     async trim() {
-      for (let trimmed = TRIM_BATCH; trimmed === TRIM_BATCH;) {
-        const options = { retentionMs, now: clock?.() };
-        [, trimmed] = await runOnLog<number>(connection.run, trimScript, options);
-      }
+      const { run } = connection;
+      while ((await runOnLog<number>(run, trimScript, { retentionMs }))[1] === TRIM_BATCH);
     },
   };
 }
@@ -204,11 +202,11 @@ const subjectScript = `${HEAD}
 const TRIM_BATCH = 500;
 
 /**
- * Options: retentionMs, and in tests the time: the server's own is the same for all instances. Removes the oldest events
- * that are past retention, only a run from the start: the log has no holes. Answers how many.
+ * Options: retentionMs. By the server's clock, which is the same for all instances, removes the oldest events that are
+ * past retention, only a run from the start: the log has no holes. Answers how many.
  */
 const trimScript = `${HEAD}
-  local now = options.now or redis.call('TIME')[1] * 1000
+  local now = redis.call('TIME')[1] * 1000
   local entries = redis.call('XRANGE', KEYS[3], '-', '+', 'COUNT', ${TRIM_BATCH})
   local expired = 0
   for at, entry in ipairs(entries) do
