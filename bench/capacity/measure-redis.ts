@@ -9,7 +9,7 @@ import { createClient } from 'redis';
 
 import { MARK_MS } from '../../src/store/event-log.ts';
 import { lockedMark } from '../../src/store/marks.ts';
-import { PREFIX } from '../../src/store/redis/address.ts';
+import { PREFIX } from '../../src/store/redis/connection.ts';
 import { freePort } from '../child.ts';
 import { median } from '../figures.ts';
 import { type Gateway, openGateway } from '../gateway.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { PREFIX } from '../../src/store/redis/address.ts';
+import { PREFIX } from '../../src/store/redis/connection.ts';
 import { openRedis } from '../../src/store/redis/open.ts';
 import type { Store } from '../../src/store/store.ts';
 import { openRelay } from '../support/faults/relay.ts';

@@ -1,6 +1,5 @@
 import type { Bus } from '../store.ts';
-import { PREFIX } from './address.ts';
-import type { RedisConnection } from './connection.ts';
+import { PREFIX, type RedisConnection } from './connection.ts';
 
 const ACKNOWLEDGED_WITHIN_MS = 500;
 

@@ -1,10 +1,10 @@
 import { setTimeout as pause } from 'node:timers/promises';
 
-import { DisconnectsClientError } from 'redis';
+import { DisconnectsClientError, createClient } from 'redis';
 
+import { SENTINEL_URL } from '../../config.ts';
 import { StoreNotReached, StoreUnavailable } from '../../errors.ts';
-import { type RedisClient, addressOf, createBareClient } from './address.ts';
-import { WrongServer, inspect, repairAppendOnlyFile } from './server.ts';
+import { WrongServer, failureOf, inspect, reasonOf, repairAppendOnlyFile } from './server.ts';
 
 const DEADLINE_MS = 3_000;
 const NO_ANSWER = `Redis did not answer within ${DEADLINE_MS} ms`;
@@ -18,6 +18,24 @@ const RECENT_MS = 15_000;
 const NOT_DURABLE =
   'Redis has neither an append-only file nor a replica: if it crashes, events are lost';
 
+const SENTINEL_PORT = 26_379;
+
+/** Of keys, to which node-redis adds it, and of channels. One hash tag for all keys: a script may touch any of them. */
+export const PREFIX = '{partner-graph}:';
+
+/** A client that sends no command twice. A lost socket is replaced by a new client: see `createConnection`. */
+const createBareClient = (url: string) =>
+  createClient({
+    url,
+    keyPrefix: PREFIX,
+    disableOfflineQueue: true,
+    commandsQueueMaxLength: 20_000,
+    disableClientInfo: true,
+    maintNotifications: 'disabled',
+    socket: { reconnectStrategy: false },
+  });
+
+export type RedisClient = ReturnType<typeof createBareClient>;
 export type RedisConnection = ReturnType<typeof createConnection>;
 type Command<Reply> = (redis: RedisClient) => Promise<Reply>;
 /** Rejects with `StoreUnavailable`. A command is never sent again, since its outcome is then unknown. */
@@ -72,9 +90,7 @@ export function createConnection(url: string, onProblem: (message: string) => vo
       /** Waits for pending commands first. */
       close: () =>
         Promise.all(clients.map((client) => within(client.close()).catch(() => client.destroy()))),
-      /** A socket that is still being opened is destroyed once it is open. */
-      destroy: () =>
-        clients.forEach((client) => client.once('connect', () => client.destroy()).destroy()),
+      destroy: () => clients.forEach(destroy),
     };
     for (const client of clients)
       client.on('error', (error: unknown) => {
@@ -212,50 +228,49 @@ export function createConnection(url: string, onProblem: (message: string) => vo
 }
 
 /** A server that hangs keeps its socket open, and node-redis' timeout covers only the writing of a command. */
-async function within<Result>(promise: Promise<Result>): Promise<Result> {
+function within<Result>(promise: Promise<Result>): Promise<Result> {
   const late = Promise.withResolvers<never>();
   const timer = setTimeout(() => late.reject(new StoreUnavailable(NO_ANSWER)), DEADLINE_MS);
+  return Promise.race([promise, late.promise]).finally(() => clearTimeout(timer));
+}
+
+/** A socket that is still being opened is destroyed once it is open. */
+const destroy = (client: RedisClient) => client.once('connect', () => client.destroy()).destroy();
+
+async function ask(sentinel: string, name: string): Promise<readonly string[]> {
+  const client = createBareClient(sentinel).on('error', () => {});
+  const command = ['SENTINEL', 'GET-MASTER-ADDR-BY-NAME', name];
   try {
-    return await Promise.race([promise, late.promise]);
+    return (await within(client.connect().then(() => client.sendCommand(command)))) ?? [];
+  } catch {
+    return [];
   } finally {
-    clearTimeout(timer);
+    destroy(client);
   }
 }
 
-const REASONS = new Map([
-  ['LOADING', 'it is still loading its data'],
-  ['READONLY', 'it is a read-only replica'],
-  ['MASTERDOWN', 'it is a replica without a primary'],
-  ['OOM', 'it is out of memory: raise maxmemory'],
-  ['MISCONF', 'it cannot write to its disk'],
-  ['NOREPLICAS', 'it has too few replicas'],
-  ['NOAUTH', 'it wants a password'],
-  ['WRONGPASS', 'it refuses the user name or password'],
-  ['NOPERM', 'the user may not run this command'],
-  ['MOVED', 'it is a cluster, and one server is wanted'],
-  ['SocketClosedUnexpectedlyError', 'it closed the connection'],
-  ['ERR DB index', 'it does not have the database that is named'],
-]);
-
-/** The server was demoted or is cut off: the primary may be another one by now. */
-const NOT_PRIMARY = new Set(['READONLY', 'MASTERDOWN', 'UNBLOCKED', 'NOREPLICAS']);
-
-/** Redis begins its errors with a code in capitals; a socket's error has one, too. */
-function codeOf(error: unknown): string {
-  if (!(error instanceof Error)) return 'unknown';
-  if ('code' in error && typeof error.code === 'string') return error.code;
-  return /^(ERR DB index|[A-Z]{2,})(?= )/.exec(error.message)?.[0] ?? error.constructor.name;
-}
-
-/** Only codes are logged: a message may quote the command. */
-function reasonOf(error: unknown): string {
-  const code = codeOf(error);
-  const reason = REASONS.get(code);
-  return reason ? `${reason} (${code})` : code;
-}
-
-function failureOf(error: unknown): StoreUnavailable {
-  if (error instanceof StoreUnavailable) return error;
-  const Failure = NOT_PRIMARY.has(codeOf(error)) ? WrongServer : StoreUnavailable;
-  return new Failure(`Redis failed: ${reasonOf(error)}`, { cause: error });
+/**
+ * The database, and a function that locates the primary. It may change, so it is located before every connection.
+ *
+ * node-redis' `createSentinel` switches to a new primary between two commands, before that one has been verified, and
+ * stays with an old primary that still answers. So a Sentinel is only asked for the address. Each time another one is
+ * asked first: a Sentinel that is cut off from the others still names the old primary.
+ */
+function addressOf(url: string) {
+  const [, tls, user = '', hosts, name = '', number = '0'] = SENTINEL_URL.exec(url) ?? [];
+  if (hosts === undefined)
+    return { database: new URL(url).pathname.slice(1) || '0', locate: async () => url };
+  let sentinels = hosts
+    .split(',')
+    .map((host) => `redis${tls}://${/:\d+$/.test(host) ? host : `${host}:${SENTINEL_PORT}`}`);
+  const locate = async () => {
+    sentinels = [...sentinels.slice(1), ...sentinels.slice(0, 1)];
+    for (const sentinel of sentinels) {
+      const [host, port] = await ask(sentinel, name);
+      if (host === undefined) continue;
+      return `redis${tls}://${user}${host.includes(':') ? `[${host}]` : host}:${port}/${number}`;
+    }
+    throw new StoreUnavailable('no Sentinel could name the primary');
+  };
+  return { database: number, locate };
 }

@@ -10,8 +10,7 @@ import {
   dedupeWindowMs,
 } from '../event-log.ts';
 import type { StoreOptions } from '../store.ts';
-import type { RedisConnection, Run } from './connection.ts';
-import { PREFIX } from './address.ts';
+import { PREFIX, type RedisConnection, type Run } from './connection.ts';
 
 type Head = readonly [epoch: string, newest: number, stamp: string];
 type Entry = readonly [id: string, fields: readonly ['r', receivedAt: string, 'b', body: string]];

@@ -1,11 +1,48 @@
 import { setTimeout } from 'node:timers/promises';
 
 import { StoreUnavailable } from '../../errors.ts';
-import type { RedisClient } from './address.ts';
-import type { Run } from './connection.ts';
+import type { RedisClient, Run } from './connection.ts';
 
 /** The server must not be written to, e.g. because it may not be the primary any more. */
 export class WrongServer extends StoreUnavailable {}
+
+const REASONS = new Map([
+  ['LOADING', 'it is still loading its data'],
+  ['READONLY', 'it is a read-only replica'],
+  ['MASTERDOWN', 'it is a replica without a primary'],
+  ['OOM', 'it is out of memory: raise maxmemory'],
+  ['MISCONF', 'it cannot write to its disk'],
+  ['NOREPLICAS', 'it has too few replicas'],
+  ['NOAUTH', 'it wants a password'],
+  ['WRONGPASS', 'it refuses the user name or password'],
+  ['NOPERM', 'the user may not run this command'],
+  ['MOVED', 'it is a cluster, and one server is wanted'],
+  ['SocketClosedUnexpectedlyError', 'it closed the connection'],
+  ['ERR DB index', 'it does not have the database that is named'],
+]);
+
+/** The server was demoted or is cut off: the primary may be another one by now. */
+const NOT_PRIMARY = new Set(['READONLY', 'MASTERDOWN', 'UNBLOCKED', 'NOREPLICAS']);
+
+/** Redis begins its errors with a code in capitals; a socket's error has one, too. */
+function codeOf(error: unknown): string {
+  if (!(error instanceof Error)) return 'unknown';
+  if ('code' in error && typeof error.code === 'string') return error.code;
+  return /^(ERR DB index|[A-Z]{2,})(?= )/.exec(error.message)?.[0] ?? error.constructor.name;
+}
+
+/** Only codes are logged: a message may quote the command. */
+export function reasonOf(error: unknown): string {
+  const code = codeOf(error);
+  const reason = REASONS.get(code);
+  return reason ? `${reason} (${code})` : code;
+}
+
+export function failureOf(error: unknown): StoreUnavailable {
+  if (error instanceof StoreUnavailable) return error;
+  const Failure = NOT_PRIMARY.has(codeOf(error)) ? WrongServer : StoreUnavailable;
+  return new Failure(`Redis failed: ${reasonOf(error)}`, { cause: error });
+}
 
 /** INFO shows all of it, and is allowed where CONFIG is not. */
 export async function inspect(redis: RedisClient) {
