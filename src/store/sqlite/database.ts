@@ -78,8 +78,17 @@ const REFUSALS: Readonly<Record<string, string>> = {
 /** Throws `StoreUnavailable` with the reason, and what to do about it. */
 export function openDatabase(path: string): DatabaseSync {
   const dir = resolve(path);
+  const file = join(dir, 'events.db');
   try {
-    return openIn(dir);
+    makeDir(dir);
+    fs.accessSync(dir, fs.constants.R_OK | fs.constants.W_OK | fs.constants.X_OK);
+    fs.closeSync(fs.openSync(file, 'a', 0o600));
+    // SQLite gives the write-ahead log the mode of the database, which may lie in a folder others can read.
+    for (const name of [file, `${file}-wal`, `${file}-shm`])
+      if (fs.existsSync(name)) fs.chmodSync(name, 0o600);
+    const db = new DatabaseSync(file, { timeout: LOCK_MS });
+    prepareDatabase(db);
+    return db;
   } catch (error) {
     const code = isSqliteError(error) ? error.errcode & 0xff : Object(error).code;
     const refusal =
@@ -94,19 +103,6 @@ function makeDir(dir: string): void {
   if (fs.statSync(dir, { throwIfNoEntry: false })?.isDirectory()) return;
   makeDir(dirname(dir));
   fs.mkdirSync(dir, { mode: 0o700 });
-}
-
-function openIn(dir: string): DatabaseSync {
-  makeDir(dir);
-  fs.accessSync(dir, fs.constants.R_OK | fs.constants.W_OK | fs.constants.X_OK);
-  const file = join(dir, 'events.db');
-  fs.closeSync(fs.openSync(file, 'a', 0o600));
-  // SQLite gives the write-ahead log the mode of the database, which may lie in a folder others can read.
-  for (const name of [file, `${file}-wal`, `${file}-shm`])
-    if (fs.existsSync(name)) fs.chmodSync(name, 0o600);
-  const db = new DatabaseSync(file, { timeout: LOCK_MS });
-  prepareDatabase(db);
-  return db;
 }
 
 const isSqliteError = (error: unknown): error is { errcode: number; errstr: string } =>

@@ -52,12 +52,6 @@ function isNew({ key, time = '' }: NewEvent): boolean {
   return true;
 }
 
-function add({ receivedAt, subject, body }: NewEvent): number {
-  const { lastInsertRowid } = sql.run`INSERT INTO event (received_at, subject, body)
-    VALUES (${receivedAt}, ${subject ?? null}, ${body})`;
-  return Number(lastInsertRowid);
-}
-
 function valueOf(key: string): string | undefined {
   const row = sql.get`SELECT value FROM fact WHERE key = ${key} AND ends_at > ${now}`;
   return row?.['value'] as string | undefined;
@@ -95,7 +89,11 @@ const writes = {
     events.map((event) => {
       // With a copy, too: an earlier version stored the mark after the event.
       if (event.mark) writes.put({ [event.mark]: '' }, MARK_MS);
-      return isNew(event) ? add(event) : 0;
+      if (!isNew(event)) return 0;
+      const { receivedAt, subject = null, body } = event;
+      const { lastInsertRowid } = sql.run`INSERT INTO event (received_at, subject, body)
+        VALUES (${receivedAt}, ${subject}, ${body})`;
+      return Number(lastInsertRowid);
     }),
   claim(key: string, value: string, ttlMs: number): string | undefined {
     const taken = valueOf(key);
