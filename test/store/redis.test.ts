@@ -243,7 +243,7 @@ describe.skipIf(!redisAvailable)('a store on Redis', () => {
       await released.promise;
       return reply;
     };
-    const log = createRedisLog({ ...connection, run }, { retentionMs: 1e9 });
+    const log = createRedisLog({ ...connection, run }, 1e9);
     await connection.open();
     disposables.unshift({ [Symbol.asyncDispose]: connection.close });
     await log.append([eventOf('a')]);

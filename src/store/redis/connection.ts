@@ -212,11 +212,9 @@ export function createConnection(url: string, onProblem: (message: string) => vo
       if (!inspected) return;
       const { problem, replicas } = await inspectBoth(inspected);
       // It may be cut off. An instance that only reads would miss all events of the new primary.
-      if (replicas < Math.min(requiredReplicas, 1))
-        replace(inspected, 'no replica is online', false);
-      if (!problem || isConnecting) return;
-      onProblem(problem);
-      replace(inspected, problem, false);
+      const isCutOff = replicas < Math.min(requiredReplicas, 1);
+      if (problem && !isConnecting) onProblem(problem);
+      if (problem || isCutOff) replace(inspected, problem ?? 'no replica is online', false);
     },
     /** Rejects if there is no server that can be used. */
     open: () => connectWithRetry(true),

@@ -2,14 +2,12 @@ import { createBatches } from '../batches.ts';
 import {
   CLOCK_TOLERANCE_MS,
   type EventLog,
-  type LogPage,
   MARK_MS,
   type NewEvent,
   OF_SUBJECT_LIMIT,
   type StoredEvent,
   dedupeWindowMs,
 } from '../event-log.ts';
-import type { StoreOptions } from '../store.ts';
 import { PREFIX, type RedisConnection, type Run } from './connection.ts';
 
 type Head = readonly [epoch: string, newest: number, stamp: string];
@@ -29,10 +27,7 @@ const eventOf = ([id, [, receivedAt, , body]]: Entry): StoredEvent => ({
   body,
 });
 
-export function createRedisLog(
-  connection: RedisConnection,
-  { retentionMs }: StoreOptions,
-): EventLog {
+export function createRedisLog(connection: RedisConnection, retentionMs: number): EventLog {
   /** On it, instances learn of each other's events. */
   const channel = `${PREFIX}appended:${connection.database}`;
   /** The state of the shared log, as last seen. `stamp` is when its newest event was received. */
@@ -43,7 +38,7 @@ export function createRedisLog(
   let announced = 0;
 
   /** Sends the last seen state, so that the script can detect a lost log. Resolves to the present state and a result. */
-  async function runOnLog<Result>(run: Run, script: string, options: object) {
+  async function runOnLog<Result>(script: string, options: object, run: Run = connection.run) {
     const former = [...formerEpochs].join(' ');
     const known = { ...seen, former, fresh: crypto.randomUUID() };
     const args = [JSON.stringify(known), JSON.stringify(options)];
@@ -73,25 +68,22 @@ export function createRedisLog(
     wakeReaders();
   });
 
-  async function read(after: number, limit: number): Promise<LogPage> {
+  async function read(after: number, limit: number) {
     type Page = readonly [oldest: number, entries: readonly Entry[]];
     announced = 0;
-    const [[epoch, newest], [oldest, entries]] = await runOnLog<Page>(connection.run, pageScript, {
-      after,
-      limit,
-    });
-    return { epoch, newest, oldest, events: entries.map(eventOf) };
+    const [[epoch, newest], page] = await runOnLog<Page>(pageScript, { after, limit });
+    return { epoch, newest, oldest: page[0], events: page[1].map(eventOf) };
   }
 
   async function appendAll(events: readonly NewEvent[]) {
-    const [, positions] = await runOnLog<readonly number[]>(connection.runDurably, appendScript, {
+    const options = {
       windowMs: dedupeWindowMs(retentionMs),
       subjectMs: retentionMs + SUBJECT_GRACE_MS,
       channel,
       // As text: a script's numbers are not exact.
       events: events.map((event) => ({ ...event, receivedAt: String(event.receivedAt) })),
-    });
-    return positions;
+    };
+    return (await runOnLog<readonly number[]>(appendScript, options, connection.runDurably))[1];
   }
   const appends = createBatches(appendAll, MAX_APPENDS);
 
@@ -106,13 +98,11 @@ export function createRedisLog(
       clearTimeout(lookAgain);
     },
     async ofSubject(subject, limit) {
-      const options = { subject, limit };
-      const [, entries] = await runOnLog<readonly Entry[]>(connection.run, subjectScript, options);
+      const [, entries] = await runOnLog<readonly Entry[]>(subjectScript, { subject, limit });
       return entries.map(eventOf);
     },
     async trim() {
-      const { run } = connection;
-      while ((await runOnLog<number>(run, trimScript, { retentionMs }))[1] === TRIM_BATCH);
+      while ((await runOnLog<number>(trimScript, { retentionMs }))[1] === TRIM_BATCH);
     },
   };
 }

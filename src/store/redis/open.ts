@@ -10,9 +10,9 @@ const INSPECT_EVERY_MS = 2_000;
 
 /** Many instances, one log: Redis 7 or Valkey, with scripts for whatever must happen as one step. */
 export async function openRedis(url: string, options: StoreOptions): Promise<Store> {
-  const { onProblem = () => {} } = options;
+  const { retentionMs, onProblem = () => {} } = options;
   const connection = createConnection(url, onProblem);
-  const log = createRedisLog(connection, options);
+  const log = createRedisLog(connection, retentionMs);
   const bus = createRedisBus(connection, onProblem);
   await connection.open();
   const inspections = inBackground(INSPECT_EVERY_MS, connection.inspectServer);
