@@ -13,7 +13,7 @@ import { type Log, createLog } from './observability/log.ts';
 import { createMetrics } from './observability/metrics.ts';
 import { limited, partnerObserver } from './observability/observers.ts';
 import { type Output, openStdout } from './observability/output.ts';
-import { type Clock, systemClock } from './clock.ts';
+import { systemClock } from './clock.ts';
 import { createPartner } from './rest/partner.ts';
 import { createSealer } from './sealed-text.ts';
 import { schema } from './schema/schema.ts';
@@ -30,12 +30,7 @@ import { createGlobalIds } from './schema/global-id.ts';
 export type Server = Awaited<ReturnType<typeof openServer>>;
 
 /** The whole server: configuration, parts, listening. Closing it finishes running requests first. */
-export async function openServer(
-  config: Config,
-  log: Log,
-  clock: Clock = systemClock,
-  output?: Output,
-) {
+export async function openServer(config: Config, log: Log, clock = systemClock, output?: Output) {
   const metrics = createMetrics();
   metrics.watch('auditSpooled', () => output?.counts().spooled ?? 0);
   metrics.watch('auditLost', () => output?.counts().lost ?? 0);
@@ -59,19 +54,10 @@ export async function openServer(
     previousSecret ?? (config.ids.secret ? undefined : config.webhook.previousSecret);
   const sealerFor = <T>(purpose: string) => createSealer<T>(secret, purpose, oldSecret);
 
-  const store = opened.use(
-    await openStore(config.redisUrl, dataDir, {
-      retentionMs: config.eventRetentionMs,
-      onProblem: (message) => log.warn(message),
-    }),
-  );
-  const partner = opened.use(
-    createPartner(connection, {
-      ...config.upstream,
-      clock,
-      observer: partnerObserver(log, metrics),
-    }),
-  );
+  const storeOptions = { retentionMs: config.eventRetentionMs, onProblem: log.warn };
+  const store = opened.use(await openStore(config.redisUrl, dataDir, storeOptions));
+  const observer = partnerObserver(log, metrics);
+  const partner = opened.use(createPartner(connection, { ...config.upstream, clock, observer }));
   metrics.watch('upstreamQueue', () => partner.state().queued);
   metrics.watch('upstreamInFlight', () => partner.state().inFlight);
   metrics.watch('tokenAgeSeconds', () => partner.state().tokenAgeSeconds);
@@ -133,11 +119,8 @@ export async function openServer(
     metrics,
     isServing: () => listening?.isServing() ?? false,
   });
-  listening = opened.use(
-    await listen(gateway, config, () =>
-      writeLimited('warn', 'connections refused: too many are open'),
-    ),
-  );
+  const onRefused = () => writeLimited('warn', 'connections refused: too many are open');
+  listening = opened.use(await listen(gateway, config, onRefused));
   // The spool file is named after the port, so two processes never share one.
   output?.openSpool(join(dataDir, `audit-${config.http.port}.spool`));
   sandbox?.deliverTo(`${listening.url}/webhooks`);

@@ -67,11 +67,7 @@ export interface Bus {
 }
 
 /** Redis if there is a URL, and otherwise the embedded store. Imports only the engine that is used. */
-export async function openStore(
-  redisUrl: string | undefined,
-  dir: string,
-  options: StoreOptions,
-): Promise<Store> {
+export async function openStore(redisUrl: string | undefined, dir: string, options: StoreOptions) {
   if (redisUrl) {
     const { openRedis } = await import('./redis/open.ts');
     return openRedis(redisUrl, options);
