@@ -48,17 +48,12 @@ export function createMetrics(now: () => number = () => performance.now()) {
     return (count = 1) => metric.inc(count);
   };
 
-  const histogram = (name: string, help: string, labelNames: readonly string[]) =>
-    new Histogram({ name, help, labelNames, buckets: BUCKETS, registers });
-  const operations = histogram('gateway_operation_seconds', 'Operations, by name and outcome.', [
-    'name',
-    'outcome',
-  ]);
-  const calls = histogram(
-    'partner_call_seconds',
-    'Calls to the Partner API, by route and status.',
-    ['route', 'status'],
-  );
+  const histogram = (name: string, timed: string, labelNames: readonly string[]) => {
+    const help = `${timed}, by ${labelNames.join(' and ')}.`;
+    return new Histogram({ name, help, labelNames, buckets: BUCKETS, registers });
+  };
+  const operations = histogram('gateway_operation_seconds', 'Operations', ['name', 'outcome']);
+  const calls = histogram('partner_call_seconds', 'Calls to the Partner API', ['route', 'status']);
 
   /** The outcomes of each operation name. A name that was not used for an hour is removed. */
   const outcomesByName = new LRUCache<string, Set<string>>({
