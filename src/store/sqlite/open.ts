@@ -8,7 +8,7 @@ import { createBatches } from '../batches.ts';
 import { StoreUnavailable } from '../../errors.ts';
 import type { EventLog, LogBounds, StoredEvent } from '../event-log.ts';
 import type { Store, StoreOptions } from '../store.ts';
-import type { Batch, Operations, WorkerData, WorkerResult } from './worker.ts';
+import type { Batch, Operations, WorkerData } from './worker.ts';
 
 const MAX_WRITES = 1_000;
 /** A write waits for no more reads than these. */
@@ -58,12 +58,10 @@ export async function openEmbedded(dir: string, options: StoreOptions): Promise<
 }
 
 function startThread(workerData: WorkerData, clock: () => number) {
-  const worker = new Worker(new URL('./worker.ts', import.meta.url), {
-    workerData,
-    execArgv: ['--disable-warning=ExperimentalWarning'],
-  });
+  const execArgv = ['--disable-warning=ExperimentalWarning'];
+  const worker = new Worker(new URL('./worker.ts', import.meta.url), { workerData, execArgv });
   /** Batches that the worker has not answered yet: it answers in order. */
-  const underWay: PromiseWithResolvers<readonly WorkerResult[]>[] = [];
+  const underWay: PromiseWithResolvers<readonly unknown[]>[] = [];
   const broken = Promise.withResolvers<string>();
   let ended: StoreUnavailable | undefined;
 
@@ -86,13 +84,12 @@ function startThread(workerData: WorkerData, clock: () => number) {
 
   async function run(kind: Batch['kind'], calls: Batch['calls']): Promise<readonly unknown[]> {
     if (ended) throw ended;
-    const batch = Promise.withResolvers<readonly WorkerResult[]>();
+    const batch = Promise.withResolvers<readonly unknown[]>();
     underWay.push(batch);
     worker.postMessage({ kind, now: clock(), calls } satisfies Batch, []);
-    return (await batch.promise).map((result) =>
-      'answer' in result
-        ? result.answer
-        : new StoreUnavailable(`the event store failed: ${result.failure}`),
+    const answers = await batch.promise;
+    return answers.map((each) =>
+      each instanceof Error ? new StoreUnavailable(each.message) : each,
     );
   }
 

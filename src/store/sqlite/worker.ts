@@ -24,7 +24,6 @@ export interface Batch {
   readonly calls: readonly (readonly [name: string, ...args: readonly unknown[]])[];
 }
 
-export type WorkerResult = { readonly answer: unknown } | { readonly failure: string };
 export type Operations = typeof operations;
 
 const TRIM_BATCH = 500;
@@ -135,25 +134,23 @@ const writes = {
 
 const operations = { reads, writes };
 
-/** One commit, and so one fsync, for all waiting calls. */
-function run(kind: Batch['kind'], calls: Batch['calls']): readonly WorkerResult[] {
+/** One commit, and so one fsync, for all waiting calls. The answer of one that failed is an `Error`. */
+function run(kind: Batch['kind'], calls: Batch['calls']): readonly unknown[] {
   const named = operations[kind] as Record<string, (...args: readonly unknown[]) => unknown>;
   try {
     if (kind === 'writes') db.exec('BEGIN IMMEDIATE');
-    const results = calls.map(([name, ...args]) => ({ answer: named[name]?.(...args) }));
+    const answers = calls.map(([name, ...args]) => named[name]?.(...args));
     if (kind === 'writes') db.exec('COMMIT');
-    return results;
+    return answers;
   } catch (error) {
     // Some failures have rolled back already.
     if (db.isTransaction) db.exec('ROLLBACK');
     const { isDamage, reason } = sqliteFailureOf(error);
-    if (isDamage)
-      throw new StoreUnavailable(
-        `the event store stopped: ${reason}; check the disk, then restart`,
-      );
+    const stopped = `the event store stopped: ${reason}; check the disk, then restart`;
+    if (isDamage) throw new StoreUnavailable(stopped);
     // One call's invalid argument must not fail the others.
     if (calls.length > 1) return calls.flatMap((call) => run(kind, [call]));
-    return [{ failure: reason }];
+    return [new Error(`the event store failed: ${reason}`)];
   }
 }
 
