@@ -3,12 +3,8 @@ import { PREFIX, type RedisConnection } from './connection.ts';
 
 const ACKNOWLEDGED_WITHIN_MS = 500;
 
-interface BusEnvelope {
-  readonly from: string;
-  readonly id: number;
-  /** Without a message, some of this sender's may have been lost. */
-  readonly message?: string;
-}
+/** Without a message, some of this sender's may have been lost. */
+type Envelope = Readonly<{ from: string; id: number; message?: string | undefined }>;
 
 /** Publish and subscribe with acknowledgements: the publisher waits for one from each receiver. */
 export function createRedisBus(
@@ -24,7 +20,7 @@ export function createRedisBus(
   let lastId = 0;
 
   async function receive(text: string) {
-    const { from, id, message }: BusEnvelope = JSON.parse(text);
+    const { from, id, message }: Envelope = JSON.parse(text);
     // Redis counts this instance among the receivers.
     if (from === ownId) return acknowledge.get(id)?.();
     try {
@@ -36,8 +32,10 @@ export function createRedisBus(
     await connection.run((redis) => redis.publish(`${channel}:${from}`, `${id}`)).catch(() => {});
   }
 
-  const send = (envelope: Omit<BusEnvelope, 'from'>) =>
-    connection.run((redis) => redis.publish(channel, JSON.stringify({ from: ownId, ...envelope })));
+  const send = (id: number, message?: string) => {
+    const envelope: Envelope = { from: ownId, id, message };
+    return connection.run((redis) => redis.publish(channel, JSON.stringify(envelope)));
+  };
 
   connection.subscribe(channel, (text) =>
     receive(text).catch(() => onProblem('a message that no instance sent was ignored')),
@@ -47,7 +45,7 @@ export function createRedisBus(
   connection.onGap(() => {
     onGap?.();
     // If this fails, the next session begins with it.
-    send({ id: 0 }).catch(() => {});
+    send(0).catch(() => {});
   });
 
   return {
@@ -63,7 +61,7 @@ export function createRedisBus(
         if (missing === 0) resolve();
       };
       acknowledge.set(id, () => count(-1));
-      send({ id, message }).then(count, resolve);
+      send(id, message).then(count, resolve);
       await over;
       clearTimeout(timer);
       acknowledge.delete(id);
