@@ -5,7 +5,6 @@ import { plainText } from './log.ts';
 
 const REFUSALS = ['size', 'signature', 'encoding', 'malformed', 'unavailable'] as const;
 export type WebhookRefusal = (typeof REFUSALS)[number];
-type WatchedName = keyof typeof WATCHED;
 export type Metrics = ReturnType<typeof createMetrics>;
 
 /** Read when the metrics are scraped. A metric whose value is undefined is left out. */
@@ -112,7 +111,7 @@ export function createMetrics(now: () => number = () => performance.now()) {
     eventsDelivered: counter('events_delivered_total', 'Events sent to subscribers.'),
     webhookRefused: (reason: WebhookRefusal) => refused.inc({ reason }),
     slowConsumerClosed: counter('gateway_slow_consumers_total', 'Sockets closed for lagging.'),
-    watch(watched: WatchedName, read: () => number | undefined): void {
+    watch(watched: keyof typeof WATCHED, read: () => number | undefined): void {
       const [Metric, name, help] = WATCHED[watched];
       const collect = function (this: Gauge | Counter) {
         const value = read();

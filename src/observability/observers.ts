@@ -47,14 +47,12 @@ export function limited(log: Log, everyMs: number) {
   };
 }
 
-type FailedCall = LogFields & Readonly<{ code: string; route: string }>;
-
 /** Metrics and spans of calls to the Partner API, and log lines that an operator should look at. */
 export function partnerObserver(log: Log, metrics: Metrics) {
   const write = limited(log, 10_000);
   return {
     /** Other codes are about the request or the end of its operation. The reason names the route and no value. */
-    failed(call: FailedCall): void {
+    failed(call: LogFields & Readonly<{ code: string; route: string }>): void {
       if (/^(UPSTREAM|OUTCOME)_/.test(call.code))
         write('warn', 'a call to the Partner API failed', call);
     },

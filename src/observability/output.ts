@@ -50,14 +50,6 @@ export function createOutput(writeSome: (bytes: Buffer) => number) {
     if (spooled > 0) save(queue, 'w');
   }
 
-  function block(): void {
-    // A line that is half written has to be completed.
-    const kept = queue.filter((line, index) => isAudit(line) || (index === 0 && written > 0));
-    dropped += queue.length - kept.length;
-    [queue, isBlocked] = [kept, true];
-    save(queue, 'w');
-  }
-
   /** No fsync: the file has to outlive this process only, and a slow disk must not stop it. */
   function save(lines: readonly string[], flag: 'w' | 'a'): void {
     isSaved = false;
@@ -74,8 +66,13 @@ export function createOutput(writeSome: (bytes: Buffer) => number) {
 
   function update(isLast = false): void {
     flush();
-    if (queue.length > 0 && !isBlocked && (isLast || hasStalled() || isFull())) block();
-    // After a failure, or when most of the file is written to stdout already.
+    if (queue.length > 0 && !isBlocked && (isLast || hasStalled() || isFull())) {
+      // A line that is half written has to be completed.
+      const kept = queue.filter((line, index) => isAudit(line) || (index === 0 && written > 0));
+      dropped += queue.length - kept.length;
+      [queue, isBlocked, isSaved] = [kept, true, false];
+    }
+    // Also after a failure, or when most of the file is written to stdout already.
     if (isBlocked && (!isSaved || spooled > 2 * MAX_LINES)) save(queue, 'w');
   }
   const updating = setInterval(update, FLUSH_MS).unref();
