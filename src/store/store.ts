@@ -1,7 +1,6 @@
 import type { EventLog } from './event-log.ts';
 
 export interface StoreOptions {
-  /** How long events are kept. */
   readonly retentionMs: number;
   readonly clock?: () => number;
   /** Called with a line for the operator, without secrets. */

@@ -51,15 +51,12 @@ export function createConnection(url: string, onProblem: (message: string) => vo
   const subscriptions = new Map<string, (message: string) => unknown>();
   let onGap: (() => void) | undefined;
   let session: ReturnType<typeof createSession> | undefined;
-  /** The server of the last session. */
   let lastRunId: string | undefined;
   let isConnecting = true;
   let isClosed = false;
   let lastFailure = 'no answer';
-  /** How many replicas writes need: as many as were online lately, and one if there ever was one. */
-  let requiredReplicas = 0;
-  /** When so many were last online. */
-  let requiredAt = 0;
+  /** How many replicas writes need (as many as were online lately, and one if there ever was one), and as of when. */
+  let [requiredReplicas, requiredAt] = [0, 0];
 
   const outOfReach = (Failure = StoreUnavailable) =>
     new Failure(`Redis is out of reach: ${lastFailure}`);
