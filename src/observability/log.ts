@@ -87,7 +87,7 @@ type Trail = Readonly<{ operation: string; outcome: string; records: readonly st
 export type Audit = ReturnType<typeof createAudit>;
 
 /** Records who read or changed which patient's record, and never its contents. */
-export function createAudit(logger: pino.Logger<'audit'>) {
+function createAudit(logger: pino.Logger<'audit'>) {
   function write(trail: Trail, who: { readonly subject: string | readonly string[] }): void {
     for (const records of chunks(trail.records, MAX_ITEMS))
       logger.audit({ ...who, ...trail, records }, 'audit');

@@ -31,9 +31,7 @@ export interface LogBounds {
 }
 
 /** Events and the log's bounds, read as one consistent snapshot. */
-export interface LogPage extends LogBounds {
-  readonly events: readonly StoredEvent[];
-}
+type LogPage = LogBounds & Readonly<{ events: readonly StoredEvent[] }>;
 
 /** An append-only, deduplicating log: embedded within one process, Redis Streams across many. */
 export interface EventLog {

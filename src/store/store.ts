@@ -36,9 +36,7 @@ export interface QuarantineEntry {
   readonly body: string;
 }
 
-export interface QuarantinedEntry extends QuarantineEntry {
-  readonly id: string;
-}
+export type QuarantinedEntry = QuarantineEntry & Readonly<{ id: string }>;
 
 /** Signed events that could not be understood or handled, for an operator to look at and replay. */
 export interface Quarantine {

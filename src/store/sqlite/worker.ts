@@ -12,10 +12,7 @@ import {
 import { QUARANTINE_MAX_ENTRIES, type QuarantineEntry, type QuarantinedEntry } from '../store.ts';
 import { openDatabase, sqliteFailureOf } from './database.ts';
 
-export interface WorkerData {
-  readonly dir: string;
-  readonly retentionMs: number;
-}
+export type WorkerData = Readonly<{ dir: string; retentionMs: number }>;
 
 /** A batch has only reads or only writes: names of operations with their arguments. */
 export interface Batch {
