@@ -78,14 +78,11 @@ export function createRunOnce(keys: KeyStore, operationMs = 15_000, now: () => n
   }
 
   /** A claim that is not confirmed may reach the store all the same. Nothing is sent for it. */
-  async function claim(key: string, mine: string): Promise<string | undefined> {
-    try {
-      return await keys.claim(key, mine, KEPT_MS);
-    } catch (error) {
+  const claim = (key: string, mine: string) =>
+    keys.claim(key, mine, KEPT_MS).catch((error: unknown) => {
       if (!(error instanceof StoreNotReached)) deleteLater(key, mine);
       throw error;
-    }
-  }
+    });
 
   /** The outcome is returned even if it can't be stored yet. */
   async function runAndSettle<T>(
