@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
 import { type CursorPosition, shortHash } from '../src/connection/cursor.ts';
-import type { EventPosition } from '../src/events/event-cursor.ts';
+import type { EventPosition } from '../src/events/event-hub.ts';
 import { createSealer } from '../src/sealed-text.ts';
 
 const sealer = createSealer<unknown>('a secret for tests', 'a purpose');

@@ -2,13 +2,12 @@ import { setImmediate } from 'node:timers/promises';
 
 import { LRUCache } from 'lru-cache';
 
-import { BadInput, StoreUnavailable } from '../errors.ts';
+import { BadInput, CodedError, StoreUnavailable } from '../errors.ts';
 import type { Loaded } from '../loaded.ts';
 import type { Sealer } from '../sealed-text.ts';
 import type { EventLog, LogBounds, Position, StoredEvent } from '../store/event-log.ts';
 import type { QuarantineEntry } from '../store/store.ts';
 import type { Uuid } from '../uuid.ts';
-import { type EventPosition, EventsExpired } from './event-cursor.ts';
 import { createListenerIndex } from './filter.ts';
 import {
   type PartnerEvent,
@@ -18,6 +17,28 @@ import {
   sessionSubject,
 } from './partner-event.ts';
 import { createRunOrQuarantine, pause } from './quarantine.ts';
+
+/** What a cursor holds. */
+export interface EventPosition {
+  /** Changes when the log is lost and begins again, so that cursors of the old log are recognized. */
+  readonly epoch: string;
+  readonly position: Position;
+}
+
+/**
+ * Some of the events that the client missed are gone. The client has to read its data again, and to subscribe after
+ * `oldestCursor` or to live events only.
+ */
+export class EventsExpired extends CodedError {
+  readonly code = 'EVENTS_EXPIRED';
+  /** The earliest cursor that the log can still be read from. */
+  readonly oldestCursor: string;
+
+  constructor(oldestCursor: string) {
+    super('The event log no longer goes back to this cursor: load your data again.');
+    this.oldestCursor = oldestCursor;
+  }
+}
 
 /** Must not throw: it only queues the event. */
 type EventListener = (event: PartnerEvent) => void;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { EventsExpired } from '../../src/events/event-cursor.ts';
+import { EventsExpired } from '../../src/events/event-hub.ts';
 import type { PartnerEvent } from '../../src/events/partner-event.ts';
 import { delivery, uuid } from '../support/events/deliveries.ts';
 import { openTestStore } from '../support/events/open-webhook-receiver.ts';
@@ -208,6 +208,13 @@ describe('the client of a session', () => {
 });
 
 describe('a cursor', () => {
+  it('opens to its position with the epochs that stores generate', () => {
+    for (const position of [0, 1, 40_000, Number.MAX_SAFE_INTEGER]) {
+      const at = { epoch: crypto.randomUUID(), position };
+      expect(eventCursors.open(eventCursors.seal(at))).toEqual(at);
+    }
+  });
+
   it('of another log, or past the end of this one, has expired', async () => {
     await using store = await openTestStore();
     await append(store.log, delivery('transcript_ready'));

@@ -1,8 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { EventsExpired } from '../../src/events/event-cursor.ts';
 import { type EventFilter, matches } from '../../src/events/filter.ts';
-import type { EventHub } from '../../src/events/event-hub.ts';
+import { type EventHub, EventsExpired } from '../../src/events/event-hub.ts';
 import { type PartnerEvent, fromStored } from '../../src/events/partner-event.ts';
 import type { EventLog } from '../../src/store/event-log.ts';
 import { delivery, uuid } from '../support/events/deliveries.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { EventsExpired } from '../../src/events/event-cursor.ts';
+import { EventsExpired } from '../../src/events/event-hub.ts';
 import { delivery, uuid } from '../support/events/deliveries.ts';
 import { openTestStore } from '../support/events/open-webhook-receiver.ts';
 import { append, caughtUp, openTestHub } from '../support/events/open-hub.ts';

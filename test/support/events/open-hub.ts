@@ -3,8 +3,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 import { readEnvelope } from '../../../src/events/envelope.ts';
-import type { EventPosition } from '../../../src/events/event-cursor.ts';
-import { openHub, type EventHub, type HubParts } from '../../../src/events/event-hub.ts';
+import {
+  openHub,
+  type EventHub,
+  type EventPosition,
+  type HubParts,
+} from '../../../src/events/event-hub.ts';
 import { toNewEvent } from '../../../src/events/partner-event.ts';
 import { createSealer } from '../../../src/sealed-text.ts';
 import type { EventLog } from '../../../src/store/event-log.ts';
