@@ -1,20 +1,25 @@
+import { createHmac, createSecretKey, type KeyObject } from 'node:crypto';
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
+
+import type { Config } from '../config.ts';
+import { StoreUnavailable } from '../errors.ts';
 import type { Log } from '../observability/log.ts';
 import type { Metrics, WebhookRefusal } from '../observability/metrics.ts';
 import { limited } from '../observability/observers.ts';
+import { BodyTooLarge, createBodyReader } from '../request-body.ts';
+import { isSame } from '../sealed-text.ts';
 import type { EventLog } from '../store/event-log.ts';
 import type { Quarantine } from '../store/store.ts';
-import { StoreUnavailable } from '../errors.ts';
-import { BodyTooLarge, createBodyReader } from '../request-body.ts';
 import { readEnvelope } from './envelope.ts';
 import { type EventFacts, toNewEvent } from './partner-event.ts';
-import type { Verify } from './signature.ts';
+
+/** The Partner API does not document its signatures, so everything here is configured. */
+export type SignatureSettings = Config['webhook'] & { readonly secret: string };
 
 export interface WebhookParts {
   readonly eventLog: Pick<EventLog, 'append'>;
   readonly quarantine: Pick<Quarantine, 'add'>;
-  readonly verify: Verify;
-  readonly signatureHeader: string;
+  readonly signature: SignatureSettings;
   readonly now: () => number;
   /** Resolves when this instance has applied the event at this position, or after a second. */
   readonly whenApplied: (position: number) => Promise<void>;
@@ -28,37 +33,20 @@ export interface WebhookParts {
   readonly maxBytes: number;
 }
 
-type Status = 200 | 400 | 401 | 413 | 415 | 503;
-
-const RETRY_AFTER_SECONDS = '5';
-
 /** The caller checks the route and the method. The content type is not checked: the signature does not cover it. */
 export function createWebhookHandler(parts: WebhookParts) {
-  const { metrics } = parts;
+  const { metrics, signature } = parts;
+  const verify = createVerifier(signature);
   const writeLimited = limited(parts.log, 60_000);
   const read = createBodyReader(parts.maxBytes);
 
-  async function handle(req: IncomingMessage, res: ServerResponse): Promise<void> {
-    try {
-      const body = await read(req);
-      const requestId = res.getHeader('x-request-id')?.toString();
-      answer(res, await ingest(req.headers, body, requestId));
-    } catch (error) {
-      // A sender that disconnects got no response, so it will deliver again.
-      if (error instanceof BodyTooLarge) answer(res, rejected(413, 'size'));
-    }
-  }
-
   /** Never rejects: on any failure the sender gets a 503 and retries. */
-  async function ingest(
-    headers: IncomingHttpHeaders,
-    body: Uint8Array,
-    requestId: string | undefined,
-  ): Promise<Status> {
+  async function ingest({ headers }: IncomingMessage, body: Buffer, requestId?: string) {
     try {
-      if (!parts.verify(headers, body)) return rejected(401, 'signature');
+      if (!verify(headers, body)) return rejected(401, 'signature');
       // Only a sender with the secret learns that encodings are not supported.
-      if (isEncoded(headers)) return rejected(415, 'encoding');
+      const encoding = headers['content-encoding']?.trim().toLowerCase();
+      if (encoding && encoding !== 'identity') return rejected(415, 'encoding');
       const receivedAt = parts.now();
       // The wall clock is later if it was corrected after the start, or the machine was suspended.
       const envelope = readEnvelope(body, receivedAt, Math.max(receivedAt, Date.now()));
@@ -103,27 +91,51 @@ export function createWebhookHandler(parts: WebhookParts) {
     if (newest > 0) await parts.whenApplied(newest);
   }
 
-  function rejected(status: Status, reason: WebhookRefusal): Status {
+  function rejected(status: number, reason: WebhookRefusal): number {
     metrics.webhookRefused(reason);
     // Never the header's value.
     if (reason === 'signature')
-      writeLimited('warn', `webhook signature mismatch in header ${parts.signatureHeader}`);
+      writeLimited('warn', `webhook signature mismatch in header ${signature.header}`);
     // The sender does not send these again.
     else if (reason !== 'unavailable')
       writeLimited('warn', `webhooks were rejected with status ${status} (${reason})`);
     return status;
   }
 
-  return handle;
+  return async (req: IncomingMessage, res: ServerResponse): Promise<void> => {
+    let status: number;
+    try {
+      const body = await read(req);
+      status = await ingest(req, body, res.getHeader('x-request-id')?.toString());
+    } catch (error) {
+      // A sender that disconnects got no response, so it will deliver again.
+      if (!(error instanceof BodyTooLarge)) return;
+      status = rejected(413, 'size');
+    }
+    if (status === 503) res.setHeader('retry-after', '5');
+    // No body, so that a sender without the secret gets no details.
+    res.writeHead(status, { 'content-length': 0 }).end();
+  };
 }
 
-/** A status and no body, so that a sender without the secret gets no details. */
-function answer(res: ServerResponse, status: Status): void {
-  if (status === 503) res.setHeader('retry-after', RETRY_AFTER_SECONDS);
-  res.writeHead(status, { 'content-length': 0 }).end();
-}
+/** True only if the header has a valid MAC of exactly these bytes. Never throws, whatever the header holds. */
+export function createVerifier(settings: SignatureSettings) {
+  const { header, algorithm, encoding, prefix, secret: current, previousSecret = '' } = settings;
+  // Anyone could sign with an empty key, so an empty secret is ignored. Without a secret nothing is accepted.
+  // The previous one is still accepted while the secret is rotated.
+  const keys = [current, previousSecret]
+    .filter((secret) => secret !== '')
+    .map((secret) => createSecretKey(secret, 'utf8'));
 
-function isEncoded(headers: IncomingHttpHeaders): boolean {
-  const encoding = headers['content-encoding']?.trim().toLowerCase();
-  return encoding !== undefined && encoding !== '' && encoding !== 'identity';
+  const macOf = (key: KeyObject, body: Uint8Array): Buffer =>
+    Buffer.from(createHmac(algorithm, key).update(body).digest(encoding));
+
+  return (headers: IncomingHttpHeaders, body: Uint8Array): boolean => {
+    const value = headers[header];
+    if (typeof value !== 'string' || !value.startsWith(prefix)) return false;
+    const sent = value.slice(prefix.length);
+    // Hex may be in either case. Base64 is compared as text: another spelling of the same bytes is rejected.
+    const given = Buffer.from(encoding === 'hex' ? sent.toLowerCase() : sent);
+    return keys.map((key) => isSame(macOf(key, body), given)).includes(true);
+  };
 }

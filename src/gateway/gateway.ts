@@ -3,7 +3,6 @@ import type { GraphQLSchema } from 'graphql';
 import { type Clock, steadyNow } from '../clock.ts';
 import type { Config } from '../config.ts';
 import type { Services } from '../context.ts';
-import { createVerifier } from '../events/signature.ts';
 import { createWebhookHandler } from '../events/webhook.ts';
 import type { Log } from '../observability/log.ts';
 import type { Metrics } from '../observability/metrics.ts';
@@ -76,8 +75,7 @@ export function createGateway(options: GatewayOptions) {
     maxBytes: config.limits.webhookBytes,
     eventLog: services.store.log,
     quarantine: services.store.quarantine,
-    verify: createVerifier({ ...config.webhook, secret: options.webhookSecret }),
-    signatureHeader: config.webhook.header,
+    signature: { ...config.webhook, secret: options.webhookSecret },
     now: steadyNow,
     whenApplied: services.hub.whenApplied,
     applyCopies: services.invalidation.applyCopies,

@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createVerifier, type SignatureSettings } from '../../src/events/signature.ts';
+import { createVerifier, type SignatureSettings } from '../../src/events/webhook.ts';
 
 const SECRET = 'the-client-secret';
 const BODY = Buffer.from('{"eventType":"transcript_ready"}');

@@ -33,7 +33,6 @@ describe('the webhook route', () => {
     await using store = await openTestStore();
     const appended: unknown[] = [];
     await using receiver = await openWebhookReceiver(store, {
-      verify: () => true,
       eventLog: {
         append: (events) => {
           appended.push(...events);
@@ -42,7 +41,8 @@ describe('the webhook route', () => {
       },
     });
     const body = JSON.stringify(delivery('transcript_ready'));
-    const head = `POST / HTTP/1.1\r\nHost: x\r\nContent-Length: ${body.length + 1}\r\n\r\n`;
+    const signature = `X-Signature: ${macOf(Buffer.from(body), SECRET)}`;
+    const head = `POST / HTTP/1.1\r\nHost: x\r\n${signature}\r\nContent-Length: ${body.length + 1}\r\n\r\n`;
     const socket = connect(receiver.port, '127.0.0.1');
     const closed = new Promise((resolve) => socket.once('close', resolve));
     socket.write(head + body, () => socket.destroy());

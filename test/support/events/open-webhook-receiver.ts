@@ -3,7 +3,6 @@ import { createServer, request, type OutgoingHttpHeaders, type Server } from 'no
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { EventFacts } from '../../../src/events/partner-event.ts';
-import { createVerifier } from '../../../src/events/signature.ts';
 import { createWebhookHandler, type WebhookParts } from '../../../src/events/webhook.ts';
 import { type Log, createLog } from '../../../src/observability/log.ts';
 import { type Metrics, createMetrics } from '../../../src/observability/metrics.ts';
@@ -54,15 +53,14 @@ export async function openWebhookReceiver(store: Store, parts: Partial<WebhookPa
   const handle = createWebhookHandler({
     eventLog: store.log,
     quarantine: store.quarantine,
-    verify: createVerifier({
+    signature: {
       header: 'x-signature',
       algorithm: 'sha256',
       encoding: 'hex',
       prefix: '',
       secret: SECRET,
       previousSecret: undefined,
-    }),
-    signatureHeader: 'x-signature',
+    },
     now: Date.now,
     whenApplied: () => Promise.resolve(),
     applyCopies: () => Promise.resolve(),
