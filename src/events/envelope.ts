@@ -4,23 +4,15 @@ import { isObject } from '../json.ts';
 import { toUuid } from '../uuid.ts';
 import { EVENT_TYPES, type EventFacts, eventFacts, text, uuid } from './partner-event.ts';
 
-type Envelope =
-  /** A known event. The list is empty for an assessment event without scores. */
-  | {
-      readonly kind: 'events';
-      readonly events: readonly EventFacts[];
-      /** The sender's time, if it is credible. */
-      readonly sentAt: string | undefined;
-    }
-  /** A signed envelope with an unknown type or payload: a retry would not help. */
-  | { readonly kind: 'unknown'; readonly reason: string; readonly body: string }
-  | { readonly kind: 'malformed' };
-
 const utf8 = new TextDecoder('utf-8', { fatal: true });
-const MALFORMED: Envelope = { kind: 'malformed' };
+const MALFORMED = { kind: 'malformed' } as const;
 const KNOWN_TYPES: ReadonlySet<string> = new Set(EVENT_TYPES);
 
-export function readEnvelope(bytes: Uint8Array, receivedAt: number, now = receivedAt): Envelope {
+/**
+ * `unknown` is an envelope with an unknown type or payload: a retry would not help. The list of `events` is empty for an
+ * assessment event without scores, and `sentAt` is the sender's time, if it is credible.
+ */
+export function readEnvelope(bytes: Uint8Array, receivedAt: number, now = receivedAt) {
   let body: string;
   let json: unknown;
   try {
@@ -32,7 +24,7 @@ export function readEnvelope(bytes: Uint8Array, receivedAt: number, now = receiv
   if (!isObject(json)) return MALFORMED;
   const { eventType: type, payload, timeStamp } = json;
   if (typeof type !== 'string' || !isObject(payload)) return MALFORMED;
-  if (!KNOWN_TYPES.has(type)) return { kind: 'unknown', reason: 'unknown eventType', body };
+  if (!KNOWN_TYPES.has(type)) return unknown('unknown eventType', body);
 
   const sentAt = readTimeStamp(timeStamp, now);
   const occurredAt = sentAt ?? new Date(receivedAt).toISOString();
@@ -40,10 +32,12 @@ export function readEnvelope(bytes: Uint8Array, receivedAt: number, now = receiv
   const organizationId = toUuid(payload['organizationId']) ?? payload['organization'];
   const schema = type === 'assessment_completed' ? assessmentEvents : sessionEvents;
   const { data, error } = schema.safeParse({ ...payload, organizationId, type, occurredAt });
-  if (!error) return { kind: 'events', events: data, sentAt };
+  if (!error) return { kind: 'events' as const, events: data, sentAt };
   const [issue] = error.issues;
-  return { kind: 'unknown', reason: `${type}: ${issue?.path.join('.')} ${issue?.message}`, body };
+  return unknown(`${type}: ${issue?.path.join('.')} ${issue?.message}`, body);
 }
+
+const unknown = (reason: string, body: string) => ({ kind: 'unknown' as const, reason, body });
 
 const sessionEvents = eventFacts.transform((facts): readonly EventFacts[] => [facts]);
 

@@ -31,38 +31,31 @@ const ofSession = z.object({
   organizationId: uuid,
 });
 
-const NOTE_TYPES = [
-  'progress_note_generated',
-  'progress_note_regenerated',
-  'progress_note_finalized',
-] as const;
-const noteEvent = ofSession.extend({ type: z.literal(NOTE_TYPES), progressNoteId: uuid });
-const transcriptReady = ofSession.extend({ type: z.literal('transcript_ready') });
-const transcriptError = ofSession.extend({
-  type: z.literal('session_transcript_error'),
-  /** Without a text the failure still counts. */
-  error: text(4_096).catch(''),
-});
-const mdmIdentified = ofSession.extend({
-  type: z.literal('mdm_elements_identified'),
-  mdmId: uuid.nullable().catch(null),
-});
-/** One score of one client. The event names no session, clinician, clinic or organization. */
-const assessmentCompleted = z.object({
-  type: z.literal('assessment_completed'),
-  occurredAt,
-  clientId: uuid,
-  assessmentId: z.string(),
-  scoreId: uuid,
-});
-
 /** The facts of an event, as the log has them. URLs in the payload are dropped, so nothing can fetch or forward one. */
 export const eventFacts = z.discriminatedUnion('type', [
-  noteEvent,
-  transcriptReady,
-  transcriptError,
-  mdmIdentified,
-  assessmentCompleted,
+  ofSession.extend({
+    type: z.literal([
+      'progress_note_generated',
+      'progress_note_regenerated',
+      'progress_note_finalized',
+    ]),
+    progressNoteId: uuid,
+  }),
+  ofSession.extend({ type: z.literal('transcript_ready') }),
+  // Without a text the failure still counts.
+  ofSession.extend({ type: z.literal('session_transcript_error'), error: text(4_096).catch('') }),
+  ofSession.extend({
+    type: z.literal('mdm_elements_identified'),
+    mdmId: uuid.nullable().catch(null),
+  }),
+  // One score of one client. The event names no session, clinician, clinic or organization.
+  z.object({
+    type: z.literal('assessment_completed'),
+    occurredAt,
+    clientId: uuid,
+    assessmentId: z.string(),
+    scoreId: uuid,
+  }),
 ]);
 
 export type EventFacts = Readonly<z.infer<typeof eventFacts>>;
