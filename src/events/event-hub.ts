@@ -50,7 +50,7 @@ export interface HubParts {
   readonly log: EventLog;
   readonly cursors: Sealer<EventPosition>;
   /** Invalidates what the event makes stale. The event is delivered afterwards. */
-  readonly apply: (event: PartnerEvent) => void | Promise<void>;
+  readonly apply: (event: PartnerEvent) => void;
   /** Stores an event that can't be handled, for an operator to look at and replay. */
   readonly addToQuarantine: (entry: QuarantineEntry) => Promise<unknown>;
   readonly onProblem: (reason: string, error?: unknown) => void;
@@ -82,21 +82,18 @@ export async function openHub(parts: HubParts) {
     sizeCalculation: () => 1,
   });
 
-  const reporting = (reason: string) => (error: unknown) => onProblem(reason, error);
-  const applyOrQuarantine = createRunOrQuarantine(addToQuarantine, reporting('apply'), signal);
+  const runOrQuarantine = createRunOrQuarantine(addToQuarantine, onProblem, signal);
 
-  /** False if the event fails every time: it is then in quarantine. While the store is down it is still delivered. */
-  async function apply(event: PartnerEvent): Promise<boolean> {
-    const applied = applyOrQuarantine(event, async () => {
-      await parts.apply(event);
+  /** Undefined if the event fails every time: it is then in quarantine. */
+  const apply = (event: PartnerEvent) =>
+    runOrQuarantine(event, 'apply', () => {
+      parts.apply(event);
       return true;
     });
-    return (await applied.catch(() => true)) ?? false;
-  }
 
   async function receive(batch: readonly StoredEvent[]): Promise<void> {
     const events = batch.map(fromStored);
-    const applied = await Promise.all(events.map(async (event) => event && apply(event)));
+    const applied = await Promise.all(events.map((event) => event && apply(event)));
     // Nothing is awaited below, so that `position` and the delivered events agree for a new subscription.
     batch.forEach((stored, i) => {
       ({ position } = stored);
@@ -216,8 +213,7 @@ export async function openHub(parts: HubParts) {
       const known = clients.get(sessionId);
       return known ? known.clientId : readClientOf(sessionId).catch(() => undefined);
     },
-    /** Runs a task on an event. After some failures the event goes to quarantine, and the result is undefined. */
-    runOrQuarantine: createRunOrQuarantine(addToQuarantine, reporting('listener'), signal),
+    runOrQuarantine,
     async [Symbol.asyncDispose](): Promise<void> {
       closing.abort();
       await receiving;

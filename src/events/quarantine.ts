@@ -26,12 +26,12 @@ export async function pause(ms: number, signal: AbortSignal): Promise<void> {
  */
 export function createRunOrQuarantine(
   addToQuarantine: (entry: QuarantineEntry) => Promise<unknown>,
-  onFailure: (error: unknown) => void,
+  onFailure: (step: string, error: unknown) => void,
   signal: AbortSignal,
 ) {
   const failed = new LRUCache<string, true>({ max: MAX_FAILED });
 
-  return async <T>(event: PartnerEvent, task: () => T | Promise<T>): Promise<T | undefined> => {
+  return async <T>(event: PartnerEvent, step: string, task: () => T | Promise<T>) => {
     // The key includes the time, since positions are used again after a loss of the log.
     const key = `${event.position} ${event.receivedAt}`;
     let failure: unknown;
@@ -41,7 +41,7 @@ export function createRunOrQuarantine(
       } catch (error) {
         // It comes from a store or from the Partner API, and not from a bug.
         if (error instanceof CodedError) throw error;
-        onFailure(error);
+        onFailure(step, error);
         failure = error;
       }
       await pause(pauseMs, signal);
@@ -49,16 +49,14 @@ export function createRunOrQuarantine(
     }
     if (failed.has(key)) return undefined;
     failed.set(key, true);
+    const { position, receivedAt, ...facts } = event;
+    const kind = failure instanceof Error ? failure.constructor.name : typeof failure;
+    const reason = `${facts.type}: could not be handled (${kind})`;
+    const entry = { receivedAt, reason, body: JSON.stringify({ position, facts }) };
     // It stays in the log, even if it can't be added to the quarantine.
-    await addToQuarantine(entryOf(event, failure)).catch(onFailure);
+    await addToQuarantine(entry).catch((error: unknown) => onFailure(step, error));
     return undefined;
   };
-}
-
-function entryOf({ position, receivedAt, ...facts }: PartnerEvent, error: unknown) {
-  const kind = error instanceof Error ? error.constructor.name : typeof error;
-  const reason = `${facts.type}: could not be handled (${kind})`;
-  return { receivedAt, reason, body: JSON.stringify({ position, facts }) };
 }
 
 /** Entries per read: each may have 256 KiB. */

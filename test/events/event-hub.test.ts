@@ -46,10 +46,7 @@ describe('the hub', () => {
   it('applies an event to the caches before any listener gets it', async () => {
     await using store = await openTestStore();
     const order: string[] = [];
-    const apply = async ({ position }: PartnerEvent) => {
-      await new Promise((resolve) => setImmediate(resolve));
-      order.push(`dropped ${position}`);
-    };
+    const apply = ({ position }: PartnerEvent) => void order.push(`dropped ${position}`);
     await using opened = await openTestHub(store.log, { apply });
     opened.hub.subscribe({}, ({ position }) => void order.push(`delivered ${position}`));
     await append(store.log, delivery('transcript_ready'), delivery('transcript_ready'));
@@ -94,15 +91,23 @@ describe('the hub', () => {
 describe('waiting until an event is applied', () => {
   it('ends with it, and after a second at the latest', async () => {
     await using store = await openTestStore();
-    const applying = Promise.withResolvers<void>();
-    await using opened = await openTestHub(store.log, { apply: () => applying.promise });
+    const reading = Promise.withResolvers<void>();
+    const slow: typeof store.log = {
+      ...store.log,
+      async read(...args) {
+        const page = await store.log.read(...args);
+        if (page.events.length > 0) await reading.promise;
+        return page;
+      },
+    };
+    await using opened = await openTestHub(slow);
     await append(store.log, delivery('transcript_ready'));
     const began = performance.now();
     await opened.hub.whenApplied(1);
     expect(performance.now() - began).toBeGreaterThan(900);
     expect(opened.hub.position).toBe(0);
     const waiting = opened.hub.whenApplied(1);
-    applying.resolve();
+    reading.resolve();
     await waiting;
     expect(opened.hub.position).toBe(1);
     await opened.hub.whenApplied(1);

@@ -31,13 +31,16 @@ describe('reading the log', () => {
 
   it('returns no event before it is applied', async () => {
     await using store = await openTestStore();
-    const applying = Promise.withResolvers<void>();
-    await using opened = await openTestHub(store.log, { apply: () => applying.promise });
+    let fails = true;
+    const apply = () => {
+      if (fails) throw new Error('not yet');
+    };
+    await using opened = await openTestHub(store.log, { apply });
     const sessionId = uuid();
     await append(store.log, delivery('transcript_ready', { sessionId }));
     expect((await opened.hub.scan(0, 5)).events).toEqual([]);
     expect(await opened.hub.ofSession(sessionId, 5)).toEqual([]);
-    applying.resolve();
+    fails = false;
     await caughtUp(opened.hub, store.log);
     expect((await opened.hub.scan(0, 5)).events).toHaveLength(1);
     expect(await opened.hub.ofSession(sessionId, 5)).toHaveLength(1);

@@ -101,11 +101,11 @@ describe.each(engines)('an event that can’t be handled ($name)', ({ create }) 
 it('never quarantines an event because the store is unavailable', async () => {
   await using engine = await engines[0].create();
   const [store] = await engine.open();
-  const apply = () => Promise.reject(new StoreUnavailable('down'));
-  await using opened = await openFailing(store, { apply });
-  opened.hub.subscribe({}, opened.collect);
+  await using opened = await openFailing(store, {});
   await append(store.log, ready(FAILING));
   await caughtUp(opened.hub, store.log);
-  expect(opened.received).toEqual([FAILING]);
+  const { events } = await opened.hub.scan(0);
+  const task = () => Promise.reject(new StoreUnavailable('down'));
+  await expect(opened.hub.runOrQuarantine(events[0]!, 'listener', task)).rejects.toThrow('down');
   expect(await store.quarantine.count()).toBe(0);
 });

@@ -47,7 +47,7 @@ export function createEventResults({ services, config, maskErrors }: GatewayPart
     fetchMethod(_key, _stale, { context }) {
       const { event, operation } = context;
       context.hasExecuted = true;
-      return services.hub.runOrQuarantine(event, () => execute(event, operation));
+      return services.hub.runOrQuarantine(event, 'listener', () => execute(event, operation));
     },
     // A result that is evicted while it is made is still returned.
     ignoreFetchAbort: true,
