@@ -70,7 +70,7 @@ export function createGateway(options: GatewayOptions) {
   const yoga = createGatewayYoga(parts, requests, answers, subscriptions);
   const sockets = createWebSockets(parts, yoga);
   metrics.watch('sockets', () => sockets.size);
-  metrics.watch('subscriptions', () => subscriptions.size);
+  metrics.watch('subscriptions', () => subscriptions.running.size);
   const webhooks = createWebhookHandler({
     maxBytes: config.limits.webhookBytes,
     eventLog: services.store.log,

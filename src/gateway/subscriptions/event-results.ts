@@ -18,8 +18,6 @@ export interface EventResult {
   readonly records: readonly string[];
   /** The records that it names and does not show. */
   readonly denied: readonly string[];
-  /** The event's position in the log. */
-  readonly position: number;
   /** Undefined if it may not be used again: it has errors, or a list did not show that the viewer may see the event. */
   readonly basis?: ResultBasis | undefined;
   /** If it depends on more than the Partner API's answers: the log's position, up to which it is valid. */
@@ -33,9 +31,11 @@ const CACHED_BYTES = 8 * 1024 * 1024;
 
 /** Executes each event once for equal operations, with new loaders, so that linked records are fetched anew. */
 export function createEventResults({ services, config, maskErrors }: GatewayParts) {
-  const { maxUpstreamCalls } = config.operation;
   const recent = { max: CACHED_RESULTS, ttl: CACHED_MS, ttlAutopurge: true };
-  const usages = new LRUCache<string, Usage>(recent);
+  const usages = new LRUCache<string, Usage>({
+    ...recent,
+    memoMethod: () => createUsage({ maxCalls: config.operation.maxUpstreamCalls }),
+  });
   const results = new LRUCache<
     string,
     EventResult,
@@ -58,8 +58,7 @@ export function createEventResults({ services, config, maskErrors }: GatewayPart
     // All subscriptions of a viewer share one call limit per webhook, however many there are. An event with several
     // scores is several entries of the log, with the same time and client.
     const key = `${event.receivedAt} ${event.clientId} ${viewer.subject} ${viewer.reach.text}`;
-    const usage = usages.get(key) ?? createUsage({ maxCalls: maxUpstreamCalls });
-    if (!usages.has(key)) usages.set(key, usage);
+    const usage = usages.memo(key);
     // A Partner API that hangs must not hold up the events behind this one for ever.
     const timer = setTimeout(() => {
       usage.end();
@@ -70,7 +69,7 @@ export function createEventResults({ services, config, maskErrors }: GatewayPart
       if (!(await isVisible(event, operation.filter, contextValue))) {
         // For a session's event the viewer's grants alone decide.
         const basis = isSessionEvent(event) ? basisOf(contextValue) : undefined;
-        return { records: [], denied: [], position: event.position, basis };
+        return { records: [], denied: [], basis };
       }
       const execution = { ...args, rootValue: event, contextValue };
       const { data = null, errors } = await executeSubscriptionEvent(execution);
@@ -82,7 +81,6 @@ export function createEventResults({ services, config, maskErrors }: GatewayPart
         json: JSON.stringify({ errors: masked, data }),
         records: [...read],
         denied: [...denied],
-        position: event.position,
         basis: errors ? undefined : basisOf(contextValue),
         executedAt: cachePolicy.isCacheable ? undefined : startPosition,
       };

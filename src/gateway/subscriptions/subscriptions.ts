@@ -13,9 +13,10 @@ import { isAsyncIterable } from 'graphql-yoga';
 import { LRUCache } from 'lru-cache';
 
 import { steadyNow } from '../../clock.ts';
+import { StoreUnavailable } from '../../errors.ts';
+import { EventsExpired } from '../../events/event-hub.ts';
 import { type EventFilter, matches } from '../../events/filter.ts';
 import type { PartnerEvent } from '../../events/partner-event.ts';
-import { hasCode } from '../../errors.ts';
 import type { SubscriptionStart } from '../../resolvers/event-log.ts';
 import { CallBudgetExhausted, PartnerError } from '../../rest/errors.ts';
 import type { Position } from '../../store/event-log.ts';
@@ -24,8 +25,6 @@ import type { GatewayParts } from '../gateway.ts';
 import type { GatewayContext } from '../yoga.ts';
 import { type EventResult, createEventResults } from './event-results.ts';
 
-/** Clients resume after these: the log no longer reaches back so far, or its store is down. */
-const EXPECTED_CODES = ['EVENTS_EXPIRED', 'STORE_UNAVAILABLE'];
 /** The first pause before another attempt to decide who may see an event. Later events wait for it. */
 const RETRY_MS = 1_000;
 const MAX_RETRY_MS = 15_000;
@@ -99,82 +98,82 @@ export function createSubscriptions(parts: GatewayParts) {
   /** When an operation first failed to decide who may see an event: a client that reconnects does not wait anew. */
   const outages = new LRUCache<string, number>({ ...OUTAGE, memoMethod: () => steadyNow() });
 
-  /** Ends the subscriptions: going on would leave a gap unnoticed. */
-  function fail(error: unknown, receivers: Receivers): void {
-    if (receivers.size === 0) return;
-    if (!EXPECTED_CODES.some((code) => hasCode(error, code))) parts.onUnexpected(error);
-    interruptAll(receivers);
-  }
-
-  function deliver(result: EventResult, name: string, to: Receivers): void | Promise<void> {
-    const { json, records, denied } = result;
-    if (json === undefined) return;
-    // Their clients resume by their cursors, with new tokens.
-    for (const subscription of to) if (hasExpired(subscription.viewer)) subscription.end();
-    const receivers = [...to].filter(({ since }) => result.position > since);
-    const subjects = receivers.map(({ viewer }) => viewer.subject);
-    metrics.eventsDelivered(subjects.length);
-    audit?.delivered({ operation: name, records, outcome: 'delivered' }, subjects);
-    audit?.delivered({ operation: name, records: denied, outcome: 'denied' }, subjects);
-    let sent: void | Promise<void> = undefined;
-    for (let at = 0; at < receivers.length; at += BURST) {
-      const sends = receivers.slice(at, at + BURST).map(({ sink }) => sink.prepare(json));
-      for (const send of sends) sent = send();
-    }
-    // A replay has one receiver.
-    return sent;
-  }
-
-  async function resultWhenPossible(
-    event: PartnerEvent,
-    operation: SharedOperation,
-    receivers: Receivers,
-  ): Promise<EventResult | undefined> {
-    for (let pauseMs = RETRY_MS; ; pauseMs = Math.min(2 * pauseMs, MAX_RETRY_MS)) {
-      try {
-        return await resultOf(event, operation);
-      } catch (error) {
-        if (!(error instanceof PartnerError) || receivers.size === 0) throw error;
-        const failedAt = outages.memo(operation.key);
-        const endsAt = Math.max(failedAt, event.receivedAt) + MAX_OUTAGE_MS;
-        if (error instanceof CallBudgetExhausted || steadyNow() > endsAt) {
-          parts.log.error(LEFT_OUT, { name: operation.name, code: error.code });
-          metrics.eventsLeftOut();
-          return undefined;
-        }
-        await delay(pauseMs, undefined, { ref: false });
-      }
-    }
-  }
-
   /** Executes events in parallel, and delivers results in the log's order. A replay is as fast as its client reads. */
   function createQueue(operation: SharedOperation, receivers: Receivers, isReplay: boolean) {
+    const { key, name } = operation;
     const waiting: PartnerEvent[] = [];
     let executing = 0;
     let delivered: Promise<void> = Promise.resolve();
+
+    function add(event: PartnerEvent): void {
+      if (waiting.push(event) > MAX_WAITING) interruptAll(receivers);
+      executeNext();
+    }
 
     function executeNext(): void {
       if (receivers.size === 0) waiting.length = 0;
       const event = executing < MAX_EXECUTING ? waiting.shift() : undefined;
       if (!event) return;
       executing += 1;
-      const executed = resultWhenPossible(event, operation, receivers);
+      const executed = resultWhenPossible(event);
       executed.catch(() => undefined); // Handled in its turn: what came before is delivered first.
       delivered = delivered.then(async () => {
-        const result = await executed;
-        const delivery = result && deliver(result, operation.name, receivers);
+        const delivery = deliver(event, await executed);
         if (isReplay) await delivery;
         executing -= 1;
         executeNext();
       });
-      delivered.catch((error: unknown) => fail(error, receivers));
+      delivered.catch(fail);
+    }
+
+    async function resultWhenPossible(event: PartnerEvent) {
+      for (let pauseMs = RETRY_MS; ; pauseMs = Math.min(2 * pauseMs, MAX_RETRY_MS)) {
+        try {
+          return await resultOf(event, operation);
+        } catch (error) {
+          if (!(error instanceof PartnerError) || receivers.size === 0) throw error;
+          const endsAt = Math.max(outages.memo(key), event.receivedAt) + MAX_OUTAGE_MS;
+          if (error instanceof CallBudgetExhausted || steadyNow() > endsAt) {
+            parts.log.error(LEFT_OUT, { name, code: error.code });
+            metrics.eventsLeftOut();
+            return undefined;
+          }
+          await delay(pauseMs, undefined, { ref: false });
+        }
+      }
+    }
+
+    function deliver({ position }: PartnerEvent, result?: EventResult): void | Promise<void> {
+      if (result?.json === undefined) return;
+      const { json, records, denied } = result;
+      // Their clients resume by their cursors, with new tokens.
+      for (const subscription of receivers) if (hasExpired(subscription.viewer)) subscription.end();
+      const reached = [...receivers].filter(({ since }) => position > since);
+      const subjects = reached.map(({ viewer }) => viewer.subject);
+      metrics.eventsDelivered(subjects.length);
+      audit?.delivered({ operation: name, records, outcome: 'delivered' }, subjects);
+      audit?.delivered({ operation: name, records: denied, outcome: 'denied' }, subjects);
+      let sent: void | Promise<void> = undefined;
+      for (let at = 0; at < reached.length; at += BURST) {
+        const sends = reached.slice(at, at + BURST).map(({ sink }) => sink.prepare(json));
+        for (const send of sends) sent = send();
+      }
+      // A replay has one receiver.
+      return sent;
+    }
+
+    /** Ends the subscriptions: going on would leave a gap unnoticed. */
+    function fail(error: unknown): void {
+      if (receivers.size === 0) return;
+      // Clients resume after these: the log no longer reaches back so far, or its store is down.
+      const isExpected = error instanceof EventsExpired || error instanceof StoreUnavailable;
+      if (!isExpected) parts.onUnexpected(error);
+      interruptAll(receivers);
     }
 
     return {
-      add(event: PartnerEvent): void {
-        if (waiting.push(event) > MAX_WAITING) interruptAll(receivers);
-        executeNext();
-      },
+      add,
+      fail,
       async empty(): Promise<void> {
         while (executing > 0) await delivered;
       },
@@ -196,10 +195,7 @@ export function createSubscriptions(parts: GatewayParts) {
   }
 
   /** Delivers what the subscription has missed. Then it joins those that have caught up. */
-  async function replayAndJoin(
-    subscription: Subscription,
-    operation: SharedOperation,
-  ): Promise<void> {
+  async function replayAndJoin(subscription: Subscription, operation: SharedOperation) {
     const { receivers, viewer } = subscription;
     const queue = createQueue(operation, receivers, true);
     try {
@@ -212,7 +208,7 @@ export function createSubscriptions(parts: GatewayParts) {
         subscription.since = scannedTo;
       }
     } catch (error) {
-      return fail(error, receivers);
+      return queue.fail(error);
     }
     // Nothing is awaited after the loop's last condition, so no event is missed.
     subscription.receivers = liveReceivers(operation).add(subscription);
@@ -240,9 +236,7 @@ export function createSubscriptions(parts: GatewayParts) {
     },
     /** Called when the log was lost: all running subscriptions belong to the old one. */
     endAll: () => interruptAll(running),
-    get size() {
-      return running.size;
-    },
+    running,
   };
 }
 
