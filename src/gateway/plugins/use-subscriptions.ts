@@ -11,6 +11,17 @@ import { type Sink, Subscription, type Subscriptions } from '../subscriptions/su
 import type { GatewayParts } from '../gateway.ts';
 import type { GatewayContext, GatewayPlugin } from '../yoga.ts';
 
+const NOT_STREAMED = requestRejected(
+  406,
+  'A subscription is served over WebSocket, or to clients that accept text/event-stream.',
+);
+const TOO_MANY = requestRejected(
+  429,
+  'You have as many event streams and sockets open as one viewer may have: close one first.',
+  'BAD_USER_INPUT',
+  { 'retry-after': '5' },
+);
+
 /**
  * Subscribes; equal subscriptions share one execution per event (`onSubscribe`). Over HTTP results are sent as server-
  * sent events, and the response counts as one of the viewer's connections while it is open.
@@ -21,8 +32,8 @@ export function useSubscriptions(parts: GatewayParts, { subscribe }: Subscriptio
   async function subscribeOverSse(args: ExecutionArgs) {
     const context = args.contextValue as Required<GatewayContext>;
     const { res, viewer } = context;
-    if (!acceptedBy(res.req.headers.accept).stream) return { errors: [notStreamed()] };
-    if (!connections.ofViewer.acquire(viewer.subject)) return { errors: [tooMany()] };
+    if (!acceptedBy(res.req.headers.accept).stream) return { errors: [NOT_STREAMED] };
+    if (!connections.ofViewer.acquire(viewer.subject)) return { errors: [TOO_MANY] };
     const stream = createSseStream(res, viewer, parts);
     context.sink = stream;
     let subscription: Subscription | undefined;
@@ -49,20 +60,6 @@ export function useSubscriptions(parts: GatewayParts, { subscribe }: Subscriptio
     },
   };
 }
-
-const notStreamed = () =>
-  requestRejected(
-    406,
-    'A subscription is served over WebSocket, or to clients that accept text/event-stream.',
-  );
-
-const tooMany = () =>
-  requestRejected(
-    429,
-    'You have as many event streams and sockets open as one viewer may have: close one first.',
-    'BAD_USER_INPUT',
-    { 'retry-after': '5' },
-  );
 
 /** Yoga sends what `stringify` returns. */
 type Result = IteratorResult<{ readonly stringify: () => string }, undefined>;
@@ -118,8 +115,8 @@ function createSseStream(
     prepare: (json) => () => {
       if (isClosed()) return;
       if (!send) {
-        backlog ??= new Backlog(config.limits);
-        return backlog.put(json) ?? disconnectSlowClient();
+        backlog ??= new Backlog();
+        return backlog.put(json, config.limits) ?? disconnectSlowClient();
       }
       send(resultOf(json));
       send = undefined;
