@@ -1,8 +1,6 @@
-import type { ServerResponse } from 'node:http';
-
 import type { ExecutionArgs } from 'graphql';
 
-import { type Viewer, hasExpired } from '../../viewer/viewer.ts';
+import { hasExpired } from '../../viewer/viewer.ts';
 import { requestRejected } from '../client-error.ts';
 import type { OpenConnection } from '../open-connections.ts';
 import { acceptedBy } from '../request.ts';
@@ -34,7 +32,7 @@ export function useSubscriptions(parts: GatewayParts, { subscribe }: Subscriptio
     const { res, viewer } = context;
     if (!acceptedBy(res.req.headers.accept).stream) return { errors: [NOT_STREAMED] };
     if (!connections.ofViewer.acquire(viewer.subject)) return { errors: [TOO_MANY] };
-    const stream = createSseStream(res, viewer, parts);
+    const stream = createSseStream(context, parts);
     context.sink = stream;
     let subscription: Subscription | undefined;
     res.once('close', () => {
@@ -70,57 +68,49 @@ const resultOf = (json: string): Result => ({ value: { stringify: () => json } }
  * The sink of one SSE response. Yoga takes one result at a time, as fast as the client reads them. The response ends
  * without `complete` if the client should reconnect: its token has expired, it is too slow, or this process ends.
  */
-function createSseStream(
-  res: ServerResponse,
-  viewer: Viewer,
-  { config, metrics }: GatewayParts,
-): Sink & OpenConnection & AsyncIterable<object> {
+function createSseStream({ res, viewer }: Required<GatewayContext>, parts: GatewayParts) {
   let backlog: Backlog | undefined;
   /** Set while Yoga waits for a result. */
   let send: ((result: Result) => void) | undefined;
   const isClosed = (): boolean => res.writableEnded || res.destroyed;
   res.once('close', () => send?.(DONE));
 
-  /** Not a generator, which takes some 5 % more CPU for each event. */
-  function next(): Promise<Result> {
-    if (isClosed()) return Promise.resolve(DONE);
-    const json = backlog?.take();
-    if (json !== undefined) return Promise.resolve(resultOf(json));
-    backlog = undefined;
-    return new Promise((resolve) => (send = resolve));
-  }
-
-  /** The client reads nothing, so a graceful end would not reach it. */
-  function disconnectSlowClient(): void {
-    metrics.slowConsumerClosed();
-    res.destroy();
-  }
-
-  /** Without headers, an end would look like an empty response. */
-  function interrupt(): void {
-    if (res.headersSent) res.end();
-    else res.destroy();
-  }
-
   return {
     check() {
       if (!hasExpired(viewer)) return;
       // A graceful end did not reach the client.
       if (res.writableEnded) res.destroy();
-      else interrupt();
+      else this.end();
     },
-    end: interrupt,
+    /** Without headers, an end would look like an empty response. */
+    end() {
+      if (res.headersSent) res.end();
+      else res.destroy();
+    },
     destroy: () => void res.destroy(),
-    interrupt,
     prepare: (json) => () => {
       if (isClosed()) return;
-      if (!send) {
-        backlog ??= new Backlog();
-        return backlog.put(json, config.limits) ?? disconnectSlowClient();
+      if (send) {
+        send(resultOf(json));
+        send = undefined;
+        return;
       }
-      send(resultOf(json));
-      send = undefined;
+      backlog ??= new Backlog();
+      const caughtUp = backlog.put(json, parts.config.limits);
+      if (caughtUp) return caughtUp;
+      parts.metrics.slowConsumerClosed();
+      // The client reads nothing, so a graceful end would not reach it.
+      res.destroy();
     },
-    [Symbol.asyncIterator]: () => ({ next }),
-  };
+    [Symbol.asyncIterator]: () => ({
+      /** Not a generator, which takes some 5 % more CPU for each event. */
+      next(): Promise<Result> {
+        if (isClosed()) return Promise.resolve(DONE);
+        const json = backlog?.take();
+        if (json !== undefined) return Promise.resolve(resultOf(json));
+        backlog = undefined;
+        return new Promise((resolve) => (send = resolve));
+      },
+    }),
+  } satisfies Sink & OpenConnection & AsyncIterable<object>;
 }

@@ -48,7 +48,7 @@ export interface Sink {
   /** Makes the message. Returns what sends it: while replaying, the promise is awaited. */
   prepare(json: string): () => void | Promise<void>;
   /** Makes the client reconnect and resume by its cursor. */
-  interrupt(): void;
+  end(): void;
 }
 
 /** Subscriptions that get the same events at the same time: one while it replays, and then all equal ones. */
@@ -81,7 +81,7 @@ export class Subscription {
 
   interrupt(): void {
     this.end();
-    this.sink.interrupt();
+    this.sink.end();
   }
 }
 

@@ -208,7 +208,7 @@ class SocketOperation implements AsyncIterableIterator<ExecutionResult, undefine
     return () => this.#connection.deliver(text, bytes);
   }
 
-  interrupt(): void {
+  end(): void {
     this.#connection.close(TRY_AGAIN_LATER);
   }
 
