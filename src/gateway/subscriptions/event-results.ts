@@ -36,19 +36,12 @@ export function createEventResults({ services, config, maskErrors }: GatewayPart
     ...recent,
     memoMethod: () => createUsage({ maxCalls: config.operation.maxUpstreamCalls }),
   });
-  const results = new LRUCache<
-    string,
-    EventResult,
-    { readonly event: PartnerEvent; readonly operation: SharedOperation; hasExecuted: boolean }
-  >({
+  const results = new LRUCache<string, EventResult, Parameters<typeof execute>>({
     ...recent,
     maxSize: CACHED_BYTES,
     sizeCalculation: ({ json = '' }, key) => key.length + json.length,
-    fetchMethod(_key, _stale, { context }) {
-      const { event, operation } = context;
-      context.hasExecuted = true;
-      return services.hub.runOrQuarantine(event, 'listener', () => execute(event, operation));
-    },
+    fetchMethod: (_key, _stale, { context }) =>
+      services.hub.runOrQuarantine(context[0], 'listener', () => execute(...context)),
     // A result that is evicted while it is made is still returned.
     ignoreFetchAbort: true,
   });
@@ -90,7 +83,7 @@ export function createEventResults({ services, config, maskErrors }: GatewayPart
   }
 
   /** Undefined if the event is in quarantine. */
-  async function resultOf(
+  return async function resultOf(
     event: PartnerEvent,
     operation: SharedOperation,
   ): Promise<EventResult | undefined> {
@@ -99,11 +92,12 @@ export function createEventResults({ services, config, maskErrors }: GatewayPart
     const key = `${cursorAt(event.position)} ${event.receivedAt} ${operation.key}`;
     const { basis, executedAt = position } = results.peek(key) ?? {};
     const isCurrent = basis && isValid(basis, services) && executedAt === position;
-    const context = { event, operation, hasExecuted: false };
-    const result = await results.fetch(key, { context, forceRefresh: !isCurrent });
+    const status: LRUCache.Status<string, EventResult, Parameters<typeof execute>> = {};
+    const context: Parameters<typeof execute> = [event, operation];
+    const result = await results.fetch(key, { context, status, forceRefresh: !isCurrent });
     // lru-cache shares an execution that is under way all the same, and it may be older than an edit.
-    const isOld = !context.hasExecuted && result?.basis && !isValid(result.basis, services);
+    const isShared = status.fetch === 'inflight';
+    const isOld = isShared && result?.basis && !isValid(result.basis, services);
     return isOld ? resultOf(event, operation) : result;
-  }
-  return resultOf;
+  };
 }
