@@ -64,12 +64,9 @@ export class WsConnection implements ProtocolSocket, OpenConnection {
   /** Closes the socket and returns false if the viewer has too many connections. */
   setViewer(viewer: Viewer): boolean {
     if (!this.isOpen) return false;
-    if (!this.#parts.connections.ofViewer.acquire(viewer.subject)) {
-      this.close(TRY_AGAIN_LATER);
-      return false;
-    }
-    this.viewer = viewer;
-    return true;
+    if (this.#parts.connections.ofViewer.acquire(viewer.subject)) this.viewer = viewer;
+    else this.close(TRY_AGAIN_LATER);
+    return this.isOpen;
   }
 
   get protocol(): string {

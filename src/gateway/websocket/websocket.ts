@@ -43,8 +43,7 @@ export function createWebSockets(parts: GatewayParts, yoga: GatewayYoga) {
       if (connectionParams)
         Object.assign(connectionParams, { authorization: undefined, Authorization: undefined });
       try {
-        const token = typeof given === 'string' ? given : undefined;
-        const viewer = await parts.authenticate(token);
+        const viewer = await parts.authenticate(typeof given === 'string' ? given : undefined);
         // ws emits one message a turn: an operation that was sent along with this message is not acknowledged yet.
         await nextTurn();
         await nextTurn();
@@ -167,10 +166,8 @@ class SocketOperation implements AsyncIterableIterator<ExecutionResult, undefine
   readonly #answer = Promise.withResolvers<Result>();
   /** Undefined once it has begun. */
   #run: Run | undefined;
-  /** Undefined once there is a result. */
-  #context: GatewayContext | undefined;
-  #subscription: Subscription | undefined;
-  #isOver = false;
+  /** The context until there is a result. Undefined before it has begun, and once its client has completed it. */
+  #current: GatewayContext | Subscription | undefined;
 
   constructor(id: string, connection: WsConnection, run: Run) {
     this.#head = `{"id":${JSON.stringify(id)},"type":"next","payload":`;
@@ -193,13 +190,13 @@ class SocketOperation implements AsyncIterableIterator<ExecutionResult, undefine
   }
 
   async #begin(run: Run): Promise<void> {
-    this.#context = { requestId: randomUUID(), viewer: this.#connection.viewer!, sink: this };
+    const context = { requestId: randomUUID(), viewer: this.#connection.viewer!, sink: this };
+    this.#current = context;
     this.#connection.running += 1;
-    const result = await run(this.#context).finally(() => (this.#connection.running -= 1));
-    this.#context = undefined;
+    const result = await run(context).finally(() => (this.#connection.running -= 1));
     if (!(result instanceof Subscription)) return this.#answer.resolve({ value: result });
-    this.#subscription = result;
-    if (this.#isOver) result.end();
+    if (this.#current) this.#current = result;
+    else result.end();
   }
 
   prepare(json: string): () => void | Promise<void> {
@@ -214,9 +211,9 @@ class SocketOperation implements AsyncIterableIterator<ExecutionResult, undefine
 
   /** Ends it immediately. Reads are aborted; a write that was sent is not. */
   return(): Promise<Result> {
-    this.#isOver = true;
-    this.#context?.resolverContext?.usage.end();
-    this.#subscription?.end();
+    if (this.#current instanceof Subscription) this.#current.end();
+    else this.#current?.resolverContext?.usage.end();
+    this.#current = undefined;
     this.#answer.resolve(DONE);
     return Promise.resolve(DONE);
   }
