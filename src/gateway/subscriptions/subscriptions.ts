@@ -4,10 +4,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import {
   type ExecutionArgs,
   type ExecutionResult,
-  type ValidatedExecutionArgs,
   type ValidatedSubscriptionArgs,
   createSourceEventStream,
-  print,
 } from 'graphql';
 import { isAsyncIterable } from 'graphql-yoga';
 import { LRUCache } from 'lru-cache';
@@ -245,7 +243,12 @@ function sharedOperation(context: Required<GatewayContext>, filter: EventFilter)
   const { operation, viewer, params } = context;
   const { name, estimated, args } = operation;
   const document = hash('sha256', params.query!, 'base64url');
-  const key = `${document}\n${viewer.reach.text}\n${sharedVariables(args)}`;
+  // Without the cursor to resume from, which no other argument below `Subscription` takes.
+  const variables = Object.values(args.variableValues.sources)
+    .filter(({ signature }) => !String(signature.type).startsWith('EventCursor'))
+    .map(({ value }) => ({ value }));
+  const values = JSON.stringify([args.operation.name?.value, variables]);
+  const key = `${document}\n${viewer.reach.text}\n${values}`;
   // Without the context, which would keep the first one's connection in memory.
   const shared = { ...args, contextValue: undefined } as ValidatedSubscriptionArgs;
   return { key, args: shared, name, estimated, viewer, filter };
@@ -256,18 +259,4 @@ const LEFT_OUT = 'an event was left out: it could not be decided whether its vie
 
 function interruptAll(subscriptions: Iterable<Subscription>): void {
   for (const subscription of Array.from(subscriptions)) subscription.interrupt();
-}
-
-/**
- * The operation's name and variables as a text that is the same for all subscriptions with the same results. The cursor
- * to resume from, which no other argument below `Subscription` takes, is not in it.
- */
-function sharedVariables({ operation, rawVariableValues }: ValidatedExecutionArgs): string {
-  const cursors = operation.variableDefinitions
-    ?.filter(({ type }) => print(type).startsWith('EventCursor'))
-    .map(({ variable }) => variable.name.value);
-  const shared = Object.entries(rawVariableValues ?? {})
-    .filter(([name]) => !cursors?.includes(name))
-    .toSorted(([a], [b]) => (a < b ? -1 : 1));
-  return JSON.stringify([operation.name?.value, shared]);
 }
