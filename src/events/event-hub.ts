@@ -125,8 +125,17 @@ export async function openHub(parts: HubParts) {
   const expired = (bounds: LogBounds) =>
     new EventsExpired(cursors.seal({ epoch: bounds.epoch, position: bounds.oldest }));
 
+  const lastRead = new Map<string, Promise<unknown>>();
   /** Runs the reads of one viewer one after another, and those of different viewers in parallel. */
-  const inTurn = createTurns();
+  async function inTurn<T>(subject: string, read: () => Promise<T>): Promise<T> {
+    const reading = (lastRead.get(subject) ?? Promise.resolve()).then(read, read);
+    lastRead.set(subject, reading);
+    try {
+      return await reading;
+    } finally {
+      if (lastRead.get(subject) === reading) lastRead.delete(subject);
+    }
+  }
 
   /**
    * The next events after a position that this instance has applied. Yields to other work first. Throws EventsExpired if
@@ -223,17 +232,3 @@ export async function openHub(parts: HubParts) {
 
 const readable = (stored: readonly StoredEvent[]): readonly PartnerEvent[] =>
   stored.map(fromStored).filter((event) => event !== undefined);
-
-function createTurns() {
-  const last = new Map<string, Promise<unknown>>();
-
-  return async <T>(subject: string, task: () => Promise<T>): Promise<T> => {
-    const running = (last.get(subject) ?? Promise.resolve()).then(task, task);
-    last.set(subject, running);
-    try {
-      return await running;
-    } finally {
-      if (last.get(subject) === running) last.delete(subject);
-    }
-  };
-}

@@ -14,9 +14,8 @@ import type { SharedOperation } from './subscriptions.ts';
 export interface EventResult {
   /** Undefined if the viewer may not see the event. */
   readonly json?: string;
-  /** The records in it, for the audit of each receiver. */
+  /** The records in it, and those that it names and does not show, for the audit of each receiver. */
   readonly records: readonly string[];
-  /** The records that it names and does not show. */
   readonly denied: readonly string[];
   /** Undefined if it may not be used again: it has errors, or a list did not show that the viewer may see the event. */
   readonly basis?: ResultBasis | undefined;

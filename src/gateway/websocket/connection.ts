@@ -19,8 +19,6 @@ const REASONS: Readonly<Record<number, string>> = {
   [CloseCode.SubscriberAlreadyExists]: 'Subscriber already exists',
 };
 
-const EXPIRED = new Unauthenticated('expired').message;
-
 /** Events are sent as bytes: `ws` takes a fifth more CPU for a string. */
 const AS_TEXT = { binary: false };
 
@@ -168,7 +166,7 @@ export class WsConnection implements ProtocolSocket, OpenConnection {
   }
 
   check(now: number, isLate: boolean): void {
-    if (this.isExpired) this.end(CloseCode.Forbidden, EXPIRED);
+    if (this.isExpired) this.end(CloseCode.Forbidden, new Unauthenticated('expired').message);
     else if (this.isEnding) this.end();
     if (now < this.#pingAt || (isLate && !this.hasPonged)) return;
     if (!this.hasPonged) return this.ws.terminate();

@@ -40,8 +40,7 @@ export function createWebSockets(parts: GatewayParts, yoga: GatewayYoga) {
       const { authorization, Authorization } = connectionParams ?? {};
       const given = authorization ?? Authorization;
       // graphql-ws keeps the parameters as long as the socket is open.
-      if (connectionParams)
-        Object.assign(connectionParams, { authorization: undefined, Authorization: undefined });
+      Object.assign(connectionParams ?? {}, { authorization: undefined, Authorization: undefined });
       try {
         const viewer = await parts.authenticate(typeof given === 'string' ? given : undefined);
         // ws emits one message a turn: an operation that was sent along with this message is not acknowledged yet.
@@ -51,17 +50,15 @@ export function createWebSockets(parts: GatewayParts, yoga: GatewayYoga) {
       } catch (error) {
         const { code, message, reason } = error as CodedError & Partial<Unauthenticated>;
         observer.rejected(code, { requestId: extra.requestId, reason });
-        if (code === 'UNAUTHENTICATED') extra.close(CloseCode.Forbidden, message);
-        else extra.close(TRY_AGAIN_LATER);
+        extra.close(code === 'UNAUTHENTICATED' ? CloseCode.Forbidden : TRY_AGAIN_LATER, message);
         return false;
       }
     },
     onPing({ extra }, payload) {
-      if (payload && Buffer.byteLength(JSON.stringify(payload)) > MAX_PING_BYTES)
-        extra.close(CloseCode.BadRequest);
+      if (payload && Buffer.byteLength(JSON.stringify(payload)) > MAX_PING_BYTES) extra.close();
     },
     onSubscribe({ extra, subscriptions }, id, payload) {
-      if (id.length > MAX_ID_CHARACTERS) extra.close(CloseCode.BadRequest);
+      if (id.length > MAX_ID_CHARACTERS) extra.close();
       const contextValue = new SocketOperation(id, extra, (context) =>
         resultOf(context, payload, Object.keys(subscriptions).length),
       );
