@@ -1,4 +1,4 @@
-import { setImmediate } from 'node:timers/promises';
+import { setTimeout as delay, setImmediate } from 'node:timers/promises';
 
 import { LRUCache } from 'lru-cache';
 
@@ -16,7 +16,6 @@ import {
   isSessionEvent,
   sessionSubject,
 } from './partner-event.ts';
-import { createRunOrQuarantine, pause } from './quarantine.ts';
 
 /** What a cursor holds. */
 export interface EventPosition {
@@ -65,10 +64,13 @@ const BATCH = 256;
 /** Events per read of stored ones: few enough not to delay other work. */
 const SCANNED = 100;
 const RETRY_MS = 250;
+/** Five tries, with a pause after each. */
+const PAUSES_MS = [50, 100, 200, 400, 0];
+const MAX_FAILED = 1_000;
 
 /** Delivers events that arrive after this moment. Earlier ones are read from the log. */
 export async function openHub(parts: HubParts) {
-  const { log, cursors, onProblem, addToQuarantine } = parts;
+  const { log, cursors, onProblem } = parts;
   const index = createListenerIndex<EventListener>();
   const closing = new AbortController();
   const { signal } = closing;
@@ -82,7 +84,43 @@ export async function openHub(parts: HubParts) {
     sizeCalculation: () => 1,
   });
 
-  const runOrQuarantine = createRunOrQuarantine(addToQuarantine, onProblem, signal);
+  /** Resolves early, without an error, when the hub is closed. */
+  const pause = (ms: number) => delay(ms, undefined, { signal, ref: false }).catch(() => undefined);
+
+  /** Events in quarantine. Each is added once, however many subscriptions fail on it, and later tried only once. */
+  const failed = new LRUCache<string, true>({ max: MAX_FAILED });
+
+  /**
+   * A bug of the gateway may make an event fail every time. After a few tries it goes to quarantine, and other events
+   * continue; an operator replays it after a fix. Resolves to the task's result, or to undefined if the event is in
+   * quarantine. Rejects with a transient failure.
+   */
+  async function runOrQuarantine<T>(event: PartnerEvent, step: string, task: () => T | Promise<T>) {
+    // The key includes the time, since positions are used again after a loss of the log.
+    const key = `${event.position} ${event.receivedAt}`;
+    let failure: unknown;
+    for (const pauseMs of failed.has(key) ? [0] : PAUSES_MS) {
+      try {
+        return await task();
+      } catch (error) {
+        // It comes from a store or from the Partner API, and not from a bug.
+        if (error instanceof CodedError) throw error;
+        onProblem(step, error);
+        failure = error;
+      }
+      await pause(pauseMs);
+      if (signal.aborted) return undefined;
+    }
+    if (failed.has(key)) return undefined;
+    failed.set(key, true);
+    const { position: at, receivedAt, ...facts } = event;
+    const kind = failure instanceof Error ? failure.constructor.name : typeof failure;
+    const reason = `${facts.type}: could not be handled (${kind})`;
+    const entry = { receivedAt, reason, body: JSON.stringify({ position: at, facts }) };
+    // It stays in the log, even if it can't be added to the quarantine.
+    await parts.addToQuarantine(entry).catch((error: unknown) => onProblem(step, error));
+    return undefined;
+  }
 
   /** Undefined if the event fails every time: it is then in quarantine. */
   const apply = (event: PartnerEvent) =>
@@ -177,7 +215,7 @@ export async function openHub(parts: HubParts) {
           onProblem('follow', error);
           isReported = true;
         }
-        await pause(RETRY_MS, signal);
+        await pause(RETRY_MS);
       }
     }
   }
