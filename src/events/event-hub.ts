@@ -131,7 +131,7 @@ export async function openHub(parts: HubParts) {
 
   async function receive(batch: readonly StoredEvent[]): Promise<void> {
     const events = batch.map(fromStored);
-    const applied = await Promise.all(events.map((event) => event && apply(event)));
+    const applied = await Promise.all(events.map(async (event) => event && apply(event)));
     // Nothing is awaited below, so that `position` and the delivered events agree for a new subscription.
     batch.forEach((stored, i) => {
       ({ position } = stored);
