@@ -11,7 +11,6 @@ import type { CodedError } from '../../errors.ts';
 import type { Unauthenticated } from '../../viewer/authenticate.ts';
 import { forClient, operationRejected } from '../client-error.ts';
 import { rawResponse } from '../listen.ts';
-import type { Origins } from '../origins.ts';
 import { REQUEST_ID_HEADER, createRequestId } from '../request.ts';
 import { paramsFrom, runOperation } from '../run-operation.ts';
 import { type Sink, Subscription } from '../subscriptions/subscriptions.ts';
@@ -133,8 +132,7 @@ export function createWebSockets(parts: GatewayParts, yoga: GatewayYoga) {
     size: () => size,
     upgrade(req: IncomingMessage, socket: Duplex, head: Buffer): void {
       req.headers[REQUEST_ID_HEADER] = createRequestId(req);
-      const isOpen = parts.isServing() && !parts.isShortOfMemory();
-      const problem = isOpen ? upgradeProblem(req, parts.origins) : 503;
+      const problem = upgradeProblem(req, parts);
       // A client that leaves while it waits is no failure.
       socket.on('error', ignoreError);
       if (problem) return void socket.end(rawResponse(problem, idOf(req)), () => socket.destroy());
@@ -226,13 +224,14 @@ const ignoreError = (): void => undefined;
 const MAX_HEADERS = 2_000;
 
 /** The status with which an upgrade is rejected, or undefined. */
-function upgradeProblem(req: IncomingMessage, origins: Origins): number | undefined {
+function upgradeProblem(req: IncomingMessage, parts: GatewayParts): number | undefined {
   const { url = '/', rawHeaders, headers } = req;
+  if (!parts.isServing() || parts.isShortOfMemory()) return 503;
   if (rawHeaders.length >= 2 * MAX_HEADERS) return 431;
   const [path, ...query] = url.split('?');
   if (path !== '/graphql') return 404;
   // Tokens in URLs end up in logs, so no query string is accepted.
   if (query.length > 0) return 400;
   // Browsers send the page's origin, and let any page open a socket to any host.
-  return origins.allows(headers, idOf(req)) ? undefined : 403;
+  return parts.origins.allows(headers, idOf(req)) ? undefined : 403;
 }
