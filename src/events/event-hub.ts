@@ -39,9 +39,6 @@ export class EventsExpired extends CodedError {
   }
 }
 
-/** Must not throw: it only queues the event. */
-type EventListener = (event: PartnerEvent) => void;
-
 /** Follows the log: applies each new event on this instance and delivers it. Also reads stored events. */
 export type EventHub = Awaited<ReturnType<typeof openHub>>;
 
@@ -71,7 +68,7 @@ const MAX_FAILED = 1_000;
 /** Delivers events that arrive after this moment. Earlier ones are read from the log. */
 export async function openHub(parts: HubParts) {
   const { log, cursors, onProblem } = parts;
-  const index = createListenerIndex<EventListener>();
+  const index = createListenerIndex();
   const closing = new AbortController();
   const { signal } = closing;
   /** Callbacks that wait for the event at a position to be applied. */
@@ -139,8 +136,7 @@ export async function openHub(parts: HubParts) {
       // Another version wrote it.
       if (!event) return onProblem('unreadable');
       if (isSessionEvent(event)) clients.set(event.sessionId, { clientId: event.clientId });
-      if (!applied[i]) return;
-      for (const listener of index.listenersFor(event)) listener(event);
+      if (applied[i]) index.emit(event);
     });
     for (const [done, at] of waiters) if (at <= position) done();
   }
@@ -238,7 +234,7 @@ export async function openHub(parts: HubParts) {
       waiters.delete(resolve);
     },
     cursorAt: (at: Position): string => cursors.seal({ epoch, position: at }),
-    /** Live events only; a replay begins earlier. The returned function unsubscribes immediately. */
+    /** Live events only; a replay begins earlier. The returned function unsubscribes. */
     subscribe: index.add,
     /** Where a cursor points. Throws EventsExpired if the log does not reach back to it, or BadInput. */
     async resume(cursor: string): Promise<Position> {

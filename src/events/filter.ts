@@ -1,3 +1,5 @@
+import { EventEmitter } from 'node:events';
+
 import type { Uuid } from '../uuid.ts';
 import {
   type EventFacts,
@@ -33,36 +35,29 @@ export function matches(filter: EventFilter, event: EventFacts): boolean {
   return compared.every((name) => !filter[name] || filter[name] === ids[name]);
 }
 
-/** Listeners, indexed by the most selective id of their filter, so that an event is compared with few of them. */
-export function createListenerIndex<L>() {
-  const slots = new Map<string, Set<{ readonly filter: EventFilter; readonly listener: L }>>();
-
-  return {
-    /** Returns the function that removes it. */
-    add(filter: EventFilter, listener: L): () => void {
-      const entry = { filter, listener };
-      const name = IDS.find((each) => filter[each]);
-      const key = name ? keyOf(name, filter) : ANY;
-      const slot = slots.get(key) ?? new Set();
-      slots.set(key, slot.add(entry));
-      return () => {
-        slot.delete(entry);
-        if (slot.size === 0 && slots.get(key) === slot) slots.delete(key);
-      };
-    },
-    /** One at a time: a listener that another one removes meanwhile is skipped. */
-    *listenersFor(event: PartnerEvent): Generator<L> {
-      const keys = isSessionEvent(event)
-        ? [...IDS.map((name) => keyOf(name, event)), ANY]
-        : // It names no parent, so filters by any parent are candidates.
-          slots.keys();
-      for (const key of keys)
-        for (const { filter, listener } of slots.get(key) ?? [])
-          if (matches(filter, event)) yield listener;
-    },
-  };
-}
-
 const ANY = 'any';
 /** Keys have the kind of the id, since one id may be of two kinds. */
 const keyOf = (name: (typeof IDS)[number], ids: EventFilter): string => `${name}:${ids[name]}`;
+
+/** Listeners, by the most selective id of their filter, so that an event is compared with few of them. */
+export function createListenerIndex() {
+  const listeners = new EventEmitter().setMaxListeners(0);
+
+  return {
+    /** The listener must not throw: it only queues the event. Returns the function that removes it. */
+    add(filter: EventFilter, listener: (event: PartnerEvent) => void): () => void {
+      const name = IDS.find((each) => filter[each]);
+      const key = name ? keyOf(name, filter) : ANY;
+      const onEvent = (event: PartnerEvent) => matches(filter, event) && listener(event);
+      listeners.on(key, onEvent);
+      return () => void listeners.off(key, onEvent);
+    },
+    emit(event: PartnerEvent): void {
+      const keys = isSessionEvent(event)
+        ? [...IDS.map((name) => keyOf(name, event)), ANY]
+        : // It names no parent, so filters by any parent are candidates.
+          listeners.eventNames();
+      for (const key of keys) listeners.emit(key, event);
+    },
+  };
+}
