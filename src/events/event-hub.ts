@@ -24,10 +24,7 @@ export interface EventPosition {
   readonly position: Position;
 }
 
-/**
- * Some of the events that the client missed are gone. The client has to read its data again, and to subscribe after
- * `oldestCursor` or to live events only.
- */
+/** The client missed events that are gone: it has to read its data again, and to subscribe after `oldestCursor` or live. */
 export class EventsExpired extends CodedError {
   readonly code = 'EVENTS_EXPIRED';
   /** The earliest cursor that the log can still be read from. */

@@ -50,12 +50,9 @@ export function createEventResults({ services, config, maskErrors }: GatewayPart
     // All subscriptions of a viewer share one call limit per webhook, however many there are. An event with several
     // scores is several entries of the log, with the same time and client.
     const key = `${event.receivedAt} ${event.clientId} ${viewer.subject} ${viewer.reach.text}`;
-    const usage = usages.memo(key);
+    const usage = usages.memo(key, { forceRefresh: usages.peek(key)?.isOver === true });
     // A Partner API that hangs must not hold up the events behind this one for ever.
-    const timer = setTimeout(() => {
-      usage.end();
-      if (usages.peek(key) === usage) usages.delete(key);
-    }, config.limits.operationMs);
+    const timer = setTimeout(() => usage.end(), config.limits.operationMs);
     try {
       const contextValue = createContext(services, viewer, usage, operation);
       if (!(await isVisible(event, operation.filter, contextValue))) {

@@ -93,10 +93,7 @@ export function createWebSockets(parts: GatewayParts, yoga: GatewayYoga) {
   }
 
   let size = 0;
-  /**
-   * After a restart all clients reconnect in the same second: one handshake per turn of the event loop lets queries and
-   * webhooks be answered in between.
-   */
+  /** One per turn of the event loop, so that others are answered too when all clients reconnect after a restart. */
   let handshakes: Promise<void> = Promise.resolve();
   const server = new WebSocketServer({
     noServer: true,
