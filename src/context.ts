@@ -99,9 +99,9 @@ export function createContext(
 /** Above what a page of 100 sessions with their notes and transcripts takes. */
 const MAX_MB = 32;
 /** A row with its usual fields. */
-const ROW_BYTES = 1_000;
+export const ROW_BYTES = 1_000;
 /** A cursor or a global id, for the time that it takes to sign. */
-const SIGNED_BYTES = 500;
+export const SIGNED_BYTES = 500;
 
 /** The approximate size of an operation's response: with aliases and links, a record can be selected thousands of times. */
 class ResponseSize {
@@ -109,14 +109,6 @@ class ResponseSize {
   readonly #values = new Set<unknown>();
   /** One for all fields that fail: there may be hundreds of thousands, and the stack of each would take time. */
   #error: ResponseTooLarge | undefined;
-
-  addRow(): void {
-    this.add(ROW_BYTES);
-  }
-
-  addSigned(): void {
-    this.add(SIGNED_BYTES);
-  }
 
   /** Returns the value. Only copies count: the limit of calls bounds how many different values there are. */
   addValue<T>(value: T): T {

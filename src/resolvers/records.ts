@@ -1,6 +1,6 @@
 import { loadConnection } from '../connection/connection.ts';
 import type { Need, WindowArgs } from '../connection/window.ts';
-import type { Context } from '../context.ts';
+import { type Context, ROW_BYTES } from '../context.ts';
 import type { PartnerEvent } from '../events/partner-event.ts';
 import { type Loaded, whenLoaded } from '../loaded.ts';
 import { type PagedList, firstOffsetOf } from '../page.ts';
@@ -76,7 +76,7 @@ function parentLink<R extends ListedRef, T extends 'Organization' | 'Clinic' | '
   const read = (ref: R, ctx: Context): Loaded<NodeOfType<T> | null> =>
     whenLoaded(parentIdOf(ref, ctx), (id) => {
       if (!id) return null;
-      ctx.responseSize.addRow();
+      ctx.responseSize.add(ROW_BYTES);
       // It shows where a patient is treated, or whose session it is.
       auditRead(ref, ctx);
       return linkTo(type, id);

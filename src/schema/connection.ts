@@ -3,7 +3,7 @@ import type { GraphQLResolveInfo } from 'graphql';
 
 import type { Connection, Edge, PageInfo as PageInfoShape } from '../connection/connection.ts';
 import type { WindowArgs } from '../connection/window.ts';
-import type { Context } from '../context.ts';
+import { type Context, ROW_BYTES, SIGNED_BYTES } from '../context.ts';
 import { BadInput } from '../errors.ts';
 import { auditRead } from '../resolvers/access/audit-reads.ts';
 import { connectionIn } from '../resolvers/records.ts';
@@ -41,7 +41,7 @@ export const PageInfo = builder.objectRef<PageInfoShape>('PageInfo').implement({
 });
 
 function countAndAudit(row: ListedRef, ctx: Context): ListedRef {
-  ctx.responseSize.addRow();
+  ctx.responseSize.add(ROW_BYTES);
   return auditRead(row, ctx);
 }
 
@@ -53,7 +53,7 @@ function defineConnection(type: ListedRef['type']) {
       cursor: t.field({
         ...required('String', 'Cursor of the row, for `after` or `before`.'),
         resolve: ({ connection, offset }, _args, ctx) => {
-          ctx.responseSize.addSigned();
+          ctx.responseSize.add(SIGNED_BYTES);
           // The page of an edge was read.
           return connection.cursorAt(offset)!;
         },

@@ -1,6 +1,6 @@
 import type { GraphQLResolveInfo } from 'graphql';
 
-import type { Context } from '../../context.ts';
+import { type Context, SIGNED_BYTES } from '../../context.ts';
 import { type Loaded, whenLoaded } from '../../loaded.ts';
 import {
   type ScoreTarget,
@@ -34,7 +34,7 @@ Every argument of type ID that names a record takes the global id or the bare UU
 });
 
 function globalIdOf(node: NodeRef, _args: unknown, ctx: Context): Loaded<string> {
-  ctx.responseSize.addSigned();
+  ctx.responseSize.add(SIGNED_BYTES);
   if (node.type === 'Session') return idWithSession('Session', node, ctx);
   if (node.type === 'ProgressNote' && !node.session) {
     // It was requested by its bare UUID, which is therefore known. The session named in a note's body is not proof.
