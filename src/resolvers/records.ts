@@ -7,8 +7,15 @@ import { type PagedList, firstOffsetOf } from '../page.ts';
 import { type ListName, type ListRef, listKeyOf } from '../rest/lists.ts';
 import type { Uuid } from '../uuid.ts';
 import type { GrantedKind } from '../viewer/viewer.ts';
-import { auditDenial, auditRead } from './access/audit-reads.ts';
-import { ifOpen, isGranted, isOpen, opened, requireAccess } from './access/prove.ts';
+import {
+  auditDenial,
+  auditRead,
+  ifOpen,
+  isGranted,
+  isOpen,
+  opened,
+  requireAccess,
+} from './access/prove.ts';
 import { NotFound, missingArgument } from '../errors.ts';
 import { Lookup, loadListPage } from './lookup/lookup.ts';
 import {

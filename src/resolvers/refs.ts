@@ -105,6 +105,13 @@ export const listFor = ({ type, id: row }: ListedRef, name: ListName, id: Uuid):
   // The only list with a filter by id: one call per clinic of any size.
   type === 'Clinician' ? { name, id, filter: { id: row } } : { name, id };
 
+/** A read of one of these is a read of a patient's record. */
+const PATIENT_TYPES: ReadonlySet<NodeType> = new Set(['Client', 'Session', 'MagicEdit'] as const);
+
+/** The name of a patient's record in the audit log; undefined for other records. */
+export const auditNameOf = (type: NodeType, id: string): string | undefined =>
+  PATIENT_TYPES.has(type) ? `${type}:${id}` : undefined;
+
 /** As in grants, and in the names of id fields. */
 export const kindOf = <T extends string>(type: T) => type.toLowerCase() as Lowercase<T>;
 

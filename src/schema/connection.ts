@@ -5,7 +5,7 @@ import type { Connection, Edge, PageInfo as PageInfoShape } from '../connection/
 import type { WindowArgs } from '../connection/window.ts';
 import { type Context, ROW_BYTES, SIGNED_BYTES } from '../context.ts';
 import { BadInput } from '../errors.ts';
-import { auditRead } from '../resolvers/access/audit-reads.ts';
+import { auditRead } from '../resolvers/access/prove.ts';
 import { connectionIn } from '../resolvers/records.ts';
 import { LISTS, type ListedRef } from '../resolvers/refs.ts';
 import type { ListName, ListRef } from '../rest/lists.ts';

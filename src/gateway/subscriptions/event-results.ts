@@ -3,8 +3,7 @@ import { LRUCache } from 'lru-cache';
 
 import { createContext } from '../../context.ts';
 import { type PartnerEvent, isSessionEvent } from '../../events/partner-event.ts';
-import { auditEventRead } from '../../resolvers/access/audit-reads.ts';
-import { isVisible } from '../../resolvers/access/event-access.ts';
+import { auditEventRead, isVisible } from '../../resolvers/event-log.ts';
 import { type Usage, createUsage } from '../../rest/usage.ts';
 import { type ResultBasis, basisOf, isValid } from '../plugins/use-answer-cache.ts';
 import type { GatewayParts } from '../gateway.ts';

@@ -7,13 +7,27 @@ import { ofClinic } from '../lookup/places.ts';
 import {
   type ListedRef,
   type SessionRef,
+  auditNameOf,
   kindOf,
   knownParents,
   listFor,
   parentListsOf,
   parentsOf,
 } from '../refs.ts';
-import { type AuditedRecord, auditDenial, auditRead } from './audit-reads.ts';
+
+/** Audits a read of the record, and returns it. */
+export function auditRead<R extends ListedRef>(record: R, { audit }: Context): R {
+  const name = audit && (record.auditName ?? auditNameOf(record.type, record.id));
+  if (name) audit.read.add(name);
+  return record;
+}
+
+type RecordName = { readonly type: string; readonly id: string };
+
+/** Every type is audited except assessments, which are questionnaires. */
+export function auditDenial({ type, id }: RecordName, { audit }: Context): void {
+  if (type !== 'Assessment') audit?.denied.add(`${type}:${id}`);
+}
 
 /** Reads the contents of a record if the viewer may. Otherwise the record does not exist. */
 export function requireAccess<R extends ListedRef, T>(
@@ -34,7 +48,7 @@ export function ifOpen<R extends ListedRef, T>(
   ref: R,
   ctx: Context,
   read: (open: R) => Loaded<T | null>,
-  denied: AuditedRecord = ref,
+  denied: RecordName = ref,
 ): Loaded<T | null> {
   return whenLoaded(opened(ref, ctx), (open) => {
     if (open) return read(open);

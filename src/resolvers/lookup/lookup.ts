@@ -4,13 +4,13 @@ import { type Loaded, whenLoaded } from '../../loaded.ts';
 import { PAGE_SIZE, type Page, firstOffsetOf, pagesBetween } from '../../page.ts';
 import type { ListName, ListRef, RecordOf } from '../../rest/lists.ts';
 import type { Uuid } from '../../uuid.ts';
-import { auditNameOf } from '../access/audit-reads.ts';
 import {
   type ClientRef,
   LISTS,
   type ListedRef,
   type Parents,
   type RowOf,
+  auditNameOf,
   kindOf,
   listFor,
   parentListsOf,
