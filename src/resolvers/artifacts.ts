@@ -82,19 +82,21 @@ export function noteById(target: NoteTarget, ctx: Context): Loaded<NoteRef | nul
     auditDenial(audited, ctx);
     throw missingArgument('`sessionId` and `clientId`');
   }
-  const noteOf = (record: NoteRecord | null, open?: SessionRef) => {
-    // The arguments may be wrong: the session has to hold this very note.
-    if (record && (!noteId || record.id === noteId)) return noteRef(record, open, ctx);
-    auditDenial(audited, ctx);
-    return null;
-  };
-  if (!session) return whenLoaded(ctx.loaders.record(endpoints.note, noteId), noteOf);
-  const read = (open: SessionRef) =>
-    whenLoaded(ctx.loaders.record(endpoints.noteOfSession, open.id), (record) =>
-      noteOf(record, open),
-    );
-  return ifOpen(session, ctx, read, audited);
+  const read = (open?: SessionRef) =>
+    whenLoaded(noteRecord({ noteId, session: open }, ctx), (record) => {
+      // The arguments may be wrong: the session has to hold this very note.
+      if (record && (!noteId || record.id === noteId)) return noteRef(record, open, ctx);
+      auditDenial(audited, ctx);
+      return null;
+    });
+  return session ? ifOpen(session, ctx, read, audited) : read();
 }
+
+/** By its session if that is known: a rewrite may have given the note another id. */
+export const noteRecord = ({ noteId, session }: NoteTarget, { loaders }: Context, fresh = false) =>
+  session
+    ? loaders.record(endpoints.noteOfSession, session.id, { fresh })
+    : loaders.record(endpoints.note, noteId, { fresh });
 
 /** Null if it no longer exists: a later regeneration may have replaced it. */
 export function noteOfEvent(event: ProgressNoteEvent, _args: unknown, ctx: Context) {

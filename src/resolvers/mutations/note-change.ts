@@ -10,7 +10,13 @@ import { writes } from '../../rest/writes.ts';
 import { isObject } from '../../json.ts';
 import type { Uuid } from '../../uuid.ts';
 import { opened } from '../access/prove.ts';
-import { type NoteTarget, auditedTarget, noteRef, requireClient } from '../artifacts.ts';
+import {
+  type NoteTarget,
+  auditedTarget,
+  noteRecord,
+  noteRef,
+  requireClient,
+} from '../artifacts.ts';
 import type { NoteRef, SessionRef } from '../refs.ts';
 import { type Rejected, answerAbout, auditedWrite, rejectionOf } from './write.ts';
 
@@ -27,7 +33,7 @@ export interface NoteChange {
 type ChangeOutcome = NoteChange | Rejected;
 
 interface ChangeInput {
-  readonly userInstructions?: string;
+  readonly userInstructions?: string | undefined;
   readonly patch?: unknown;
   readonly idempotencyKey?: string | null | undefined;
 }
@@ -36,30 +42,12 @@ const MAX_INSTRUCTIONS = 5_000;
 const MAX_KEY_LENGTH = 200;
 const AWAIT_EVENT = 'await its progress_note_regenerated event before sending it again';
 
-/** What each change sends, what is wrong with its input, and what to do when the outcome is not known. */
+/** Where each change is sent, and what to do when the outcome is not known. */
 const CHANGES = {
-  magicEdit: (input: ChangeInput) => {
-    const userInstructions = instructionsIn(input);
-    const issues = instructionIssues(userInstructions);
-    return { endpoint: writes.magicEdit, body: { userInstructions }, issues, hint: AWAIT_EVENT };
-  },
-  regenerateProgressNote: () => ({
-    endpoint: writes.regenerate,
-    body: undefined,
-    issues: [],
-    hint: AWAIT_EVENT,
-  }),
-  /** The patch is sent unchanged: the Partner API does not document it, only that it is an object. */
-  updateProgressNote: ({ patch }: ChangeInput) => ({
-    endpoint: writes.updateNote,
-    body: patch,
-    issues: patchIssues(patch),
-    hint: 'read the note to see',
-  }),
+  magicEdit: { endpoint: writes.magicEdit, hint: AWAIT_EVENT },
+  regenerateProgressNote: { endpoint: writes.regenerate, hint: AWAIT_EVENT },
+  updateProgressNote: { endpoint: writes.updateNote, hint: 'read the note to see' },
 };
-
-/** Trimmed as the Partner API does, so that input that can't succeed is never sent. */
-const instructionsIn = ({ userInstructions = '' }: ChangeInput) => userInstructions.trim();
 
 /**
  * Changes a note: proves access, sends the change once, and invalidates every cache before it returns. Each caller
@@ -71,11 +59,15 @@ export function changeNote(
   input: ChangeInput,
   ctx: Context,
 ): Promise<ChangeOutcome> {
-  const { endpoint, body, issues: bodyIssues, hint } = CHANGES[action](input);
+  const { endpoint, hint } = CHANGES[action];
+  const { idempotencyKey: key, patch } = input;
+  // Trimmed as the Partner API does. The patch is sent unchanged: only that it is an object is documented.
+  const userInstructions = input.userInstructions?.trim();
+  const body = userInstructions === undefined ? patch : { userInstructions };
   const { type, id } = auditedTarget(target);
   const about = { action, record: `${type}:${id}`, hint };
   return auditedWrite<ChangeOutcome>(about, ctx, async () => {
-    const issues = [...bodyIssues, ...keyIssues(input.idempotencyKey)];
+    const issues = issuesOf({ userInstructions, patch, idempotencyKey: key });
     if (issues.length > 0) return { kind: 'invalid', issues };
     if (!target.session && !ctx.reach.isPartner) {
       throw missingArgument('`sessionId` and `clientId`');
@@ -83,27 +75,15 @@ export function changeNote(
     const session = target.session && (await opened(target.session, ctx));
     if (target.session && !session) return { kind: 'missing' };
     const run = () => perform({ ...target, session }, endpoint, body, ctx);
-    const named = [action, target.noteId ?? '', session?.id ?? '', instructionsIn(input)];
-    const outcome = await onceByKey(input.idempotencyKey, named, run, ctx).catch(rejectionOf);
+    if (typeof key !== 'string') await ctx.store.bus.check();
+    // The note and its session are compared as the client named them: the note may have been renamed.
+    const named = [action, target.noteId ?? '', session?.id ?? '', userInstructions ?? ''];
+    // The Partner API has no idempotency keys. One belongs to the viewer's subject, not to the grants: a token renewed
+    // with another grant before a retry must not repeat the edit.
+    const once = () => ctx.runOnce(`once:${digest([ctx.viewer.subject, key])}`, digest(named), run);
+    const outcome = await (typeof key === 'string' ? once() : run()).catch(rejectionOf);
     return outcome.kind === 'changed' ? { ...outcome, session } : outcome;
   });
-}
-
-/**
- * The Partner API has no idempotency keys, so they are stored here. A key belongs to the viewer's subject, not to the
- * grants: a token renewed with another grant before a retry must not repeat the edit. The note and its session are
- * compared as the client named them: the note may have been renamed.
- */
-async function onceByKey(
-  key: ChangeInput['idempotencyKey'],
-  named: readonly string[],
-  run: () => Promise<ChangeOutcome>,
-  ctx: Context,
-): Promise<ChangeOutcome> {
-  if (typeof key === 'string')
-    return ctx.runOnce(`once:${digest([ctx.viewer.subject, key])}`, digest(named), run);
-  await ctx.store.bus.check();
-  return run();
 }
 
 async function perform(
@@ -139,7 +119,7 @@ async function perform(
 /** The id to send to. A global id means the session's current note; a bare UUID means exactly that note. */
 async function currentNoteId({ noteId, session }: NoteTarget, ctx: Context): Promise<Uuid> {
   if (!session) return noteId!;
-  const record = await ctx.loaders.record(endpoints.noteOfSession, session.id, { fresh: true });
+  const record = await noteRecord({ session }, ctx, true);
   if (!record || (noteId && record.id !== noteId)) throw new NotFound();
   requireClient(endpoints.noteOfSession, session, record.clientId, ctx);
   if (record.id) return record.id;
@@ -147,31 +127,34 @@ async function currentNoteId({ noteId, session }: NoteTarget, ctx: Context): Pro
   throw new BadInput(`"progressNoteId": the note ${why}.`);
 }
 
-/** Read without caches, by its session if known: a rewrite may have given it another id. */
+/** Read without caches. */
 export async function noteAfterChange(
-  { noteId, session }: NoteChange,
+  change: NoteChange,
   _args: unknown,
   ctx: Context,
 ): Promise<NoteRef | null> {
-  const record = session
-    ? await ctx.loaders.record(endpoints.noteOfSession, session.id, { fresh: true })
-    : await ctx.loaders.record(endpoints.note, noteId, { fresh: true });
-  return noteRef(record, session, ctx);
+  return noteRef(await noteRecord(change, ctx, true), change.session, ctx);
 }
 
-/** Characters as people count them: an emoji is one. */
-function instructionIssues(text: string): string[] {
-  const count = Array.from(text).length;
-  if (count === 0) return ['"userInstructions" must not be empty.'];
-  if (text.includes('\0')) return ['"userInstructions" must be text, without NUL characters.'];
-  return count > MAX_INSTRUCTIONS
-    ? [`"userInstructions" must have at most ${MAX_INSTRUCTIONS} characters, but got ${count}.`]
-    : [];
-}
-
-function patchIssues(patch: unknown): string[] {
-  if (!isObject(patch)) return ['"patch" must be a JSON object.'];
-  return isInexact(patch) ? ['"patch" must have no number beyond 2^53: it would lose digits.'] : [];
+/** What is wrong with the input: it is not sent if it can't succeed. Of instructions an emoji counts as one character. */
+function issuesOf({ userInstructions, patch, idempotencyKey: key }: ChangeInput): string[] {
+  const issues: string[] = [];
+  const count = Array.from(userInstructions ?? '').length;
+  if (userInstructions === '') issues.push('"userInstructions" must not be empty.');
+  else if (userInstructions?.includes('\0'))
+    issues.push('"userInstructions" must be text, without NUL characters.');
+  else if (count > MAX_INSTRUCTIONS)
+    issues.push(
+      `"userInstructions" must have at most ${MAX_INSTRUCTIONS} characters, but got ${count}.`,
+    );
+  if (patch !== undefined && !isObject(patch)) issues.push('"patch" must be a JSON object.');
+  else if (isInexact(patch))
+    issues.push('"patch" must have no number beyond 2^53: it would lose digits.');
+  if (key === '' || (key && key.length > MAX_KEY_LENGTH))
+    issues.push(
+      `"idempotencyKey" must have 1 to ${MAX_KEY_LENGTH} characters, but got ${key.length}.`,
+    );
+  return issues;
 }
 
 /** Such a number has lost digits when it was parsed. One that is too large for any number would be sent as null. */
@@ -180,13 +163,6 @@ const isInexact = (value: unknown): boolean =>
     ? Math.abs(value) > Number.MAX_SAFE_INTEGER
     : typeof value === 'object' && value !== null && Object.values(value).some(isInexact);
 
-function keyIssues(key: ChangeInput['idempotencyKey']): string[] {
-  const fits = typeof key !== 'string' || (key.length > 0 && key.length <= MAX_KEY_LENGTH);
-  return fits
-    ? []
-    : [`"idempotencyKey" must have 1 to ${MAX_KEY_LENGTH} characters, but got ${key.length}.`];
-}
-
 /** Only digests are stored: no viewer's name and no instructions. */
-const digest = (parts: readonly string[]): string =>
+const digest = (parts: readonly unknown[]): string =>
   hash('sha256', JSON.stringify(parts), 'base64url');
