@@ -12,7 +12,7 @@ import { Agent, fetch } from 'undici';
 import { type Clock, systemClock } from '../clock.ts';
 import type { Config } from '../config.ts';
 import { CodedError, OperationError } from '../errors.ts';
-import { SANDBOX_VIEWER, type Viewer, createViewer, grantsFromClaim } from './viewer.ts';
+import { SANDBOX_VIEWER, type Viewer, createViewer, parseGrant } from './viewer.ts';
 
 const MESSAGES = {
   missing: 'A bearer token is required, but none was sent.',
@@ -117,12 +117,13 @@ function reasonOf(error: unknown): string {
 
 /** The clock tolerance applies to `nbf` only, not to the expiry. */
 function viewerOf({ sub, exp = 0, grants: claim }: JWTPayload, now: number): Viewer {
-  const grants = grantsFromClaim(claim);
   const nameless = typeof sub !== 'string' || sub.trim() === '' || sub.length > MAX_SUBJECT_LENGTH;
-  if (!grants) throw new Unauthenticated('invalid', 'grants: not an array');
+  if (!Array.isArray(claim)) throw new Unauthenticated('invalid', 'grants: not an array');
   if (nameless) throw new Unauthenticated('invalid', 'sub: empty or too long');
   if (exp * 1_000 <= now) throw new Unauthenticated('expired');
-  return createViewer(sub, grants, exp * 1_000);
+  // An unknown string grants nothing, so that tokens of a newer issuer stay valid.
+  const grants = new Set(claim.map(parseGrant).filter((grant) => grant !== undefined));
+  return createViewer(sub, [...grants].toSorted(), exp * 1_000);
 }
 
 /** Keys are fetched anew after ten minutes, so that a withdrawn one is gone soon. */

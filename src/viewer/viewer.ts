@@ -5,16 +5,6 @@ export const RECORD_KINDS = ['organization', 'clinic', 'clinician', 'client', 's
 
 export type GrantedKind = (typeof RECORD_KINDS)[number];
 
-/**
- * The grants of a token's claim, sorted and without duplicates; undefined if the claim is not an array. An unknown
- * string grants nothing, so that tokens of a newer issuer stay valid.
- */
-export function grantsFromClaim(claim: unknown): readonly string[] | undefined {
-  if (!Array.isArray(claim)) return undefined;
-  const grants = claim.map(parseGrant).filter((grant) => grant !== undefined);
-  return [...new Set(grants)].toSorted();
-}
-
 /** `partner` gives access to everything, a kind and an id to that record and everything under it. */
 export function parseGrant(text: unknown): string | undefined {
   if (typeof text !== 'string') return undefined;
