@@ -29,7 +29,7 @@ export async function isVisible(
   for (const parent of recordsIn(filter).slice(1)) if (!(await isOpen(parent, ctx))) return false;
   const client = { type: 'Client', id: event.clientId } as const;
   const absentSince = ctx.recentLists.assessedAt(event.clientId);
-  if (!(await isOpen(client, ctx, { absentSince }))) return false;
+  if (!(await isOpen(client, ctx, absentSince))) return false;
   return new Lookup(ctx, { absentSince }).isClientUnder(filter, event.clientId);
 }
 

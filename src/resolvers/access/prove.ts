@@ -2,7 +2,7 @@ import type { Context } from '../../context.ts';
 import { type Loaded, whenLoaded } from '../../loaded.ts';
 import type { Uuid } from '../../uuid.ts';
 import { NotFound, missingArgument } from '../../errors.ts';
-import { Lookup, type LookupOptions } from '../lookup/lookup.ts';
+import { Lookup } from '../lookup/lookup.ts';
 import { ofClinic } from '../lookup/places.ts';
 import {
   type ListedRef,
@@ -69,8 +69,6 @@ export const opened = <R extends ListedRef>(ref: R, ctx: Context): Loaded<R | un
     }));
   });
 
-type ProofOptions = Pick<LookupOptions, 'absentSince'>;
-
 /** True for a `partner`, and if a grant names the record. */
 export const isGranted = ({ type, id }: ListedRef, { reach }: Context): boolean =>
   reach.isPartner || reach.holds(kindOf(type), id as Uuid);
@@ -79,16 +77,16 @@ export const isGranted = ({ type, id }: ListedRef, { reach }: Context): boolean 
  * May the viewer read the record's contents? Records below an open one are open. A record named by id must be granted
  * or lie under a grant, and a list proves that: a page read within the last minute, or one that is read now.
  */
-export function isOpen(ref: ListedRef, ctx: Context, options?: ProofOptions): Loaded<boolean> {
+export function isOpen(ref: ListedRef, ctx: Context, absentSince?: number): Loaded<boolean> {
   if (ref.open) return true;
   const { clientId, namedParents } = ref;
   // The arguments contradict the id.
   if (clientId && namedParents?.clientId && namedParents.clientId !== clientId) return false;
   if (isGranted(ref, ctx)) return true;
-  const name = JSON.stringify([ref.type, ref.id, parentsOf(ref), namedParents, options]);
+  const name = JSON.stringify([ref.type, ref.id, parentsOf(ref), namedParents, absentSince]);
   const known = ctx.accessChecks.get(name);
   if (known !== undefined) return known;
-  const proof = whenLoaded(prove(ref, ctx, options), (proven) => {
+  const proof = whenLoaded(prove(ref, ctx, absentSince), (proven) => {
     // Never cache a denial: the next list may contain the record.
     if (!proven) ctx.doNotCache();
     return proven;
@@ -98,7 +96,7 @@ export function isOpen(ref: ListedRef, ctx: Context, options?: ProofOptions): Lo
 }
 
 /** Only lists of records that the viewer may read prove access. Other pages that this operation has read do not. */
-function prove(ref: ListedRef, ctx: Context, options?: ProofOptions): Loaded<boolean> {
+function prove(ref: ListedRef, ctx: Context, absentSince?: number): Loaded<boolean> {
   const known = knownParents(ref);
   if (ref.type === 'Organization') return false;
   if (ref.type === 'Session') return proveSession(ref, ctx);
@@ -106,7 +104,7 @@ function prove(ref: ListedRef, ctx: Context, options?: ProofOptions): Loaded<boo
   if (ref.type === 'Assessment' || ref.type === 'MagicEdit') return isOpen(known[0]!.parent, ctx);
   if (known.length > 0) return proveInKnown(ref, ctx);
   if (proveByRecentPages(ref, ctx)) return true;
-  return new Lookup(ctx, options).search(ref).then((found) => found !== undefined);
+  return new Lookup(ctx, { absentSince }).search(ref).then((found) => found !== undefined);
 }
 
 /** Only the known parent is searched, and it has to be open itself. A client may have two. */

@@ -55,7 +55,7 @@ const PAGES_AT_A_TIME = 4;
 /** Events that come together share a page that was read for one of them: not every event may cost a call. */
 const SHARED_MS = 250;
 
-export interface LookupOptions {
+interface LookupOptions {
   /** How many pages it may still request. Without a budget only the operation's own limit counts. */
   readonly budget?: {
     pagesLeft: number;
@@ -66,7 +66,7 @@ export interface LookupOptions {
    * Events of all clients are looked up in the lists of each viewer. So a list that was read through within the last
    * minute without the row is not read again, if a page that was asked for after this time shows the same length.
    */
-  readonly absentSince?: number;
+  readonly absentSince?: number | undefined;
 }
 
 const clinicsOf = (id: Uuid) => ({ name: 'clinicsOfOrganization', id }) as const;
@@ -84,9 +84,9 @@ export class Lookup {
   /** A record without a known parent. */
   async search(ref: ListedRef): Promise<ListedRef | undefined> {
     if (ref.type === 'Client' && !this.options.budget) {
-      const lists = this.ctx.reach.granted('clinician').map(ofClinician);
-      for await (const clinic of this.clinics()) lists.push(ofClinic(clinic));
-      return this.findClient(ref.id, lists);
+      const ofClinicians = this.ctx.reach.granted('clinician').map(ofClinician);
+      const ofClinics = await Array.fromAsync(this.clinics(), ofClinic);
+      return this.findClient(ref.id, [...ofClinicians, ...ofClinics]);
     }
     const { name, parent } = parentListsOf(ref.type).at(-1)!;
     for await (const id of parent === 'Organization' ? this.organizations() : this.clinics()) {
@@ -97,10 +97,8 @@ export class Lookup {
   }
 
   private organizations(): AsyncIterable<Uuid> | Iterable<Uuid> {
-    const { reach } = this.ctx;
-    return this.options.budget
-      ? this.idsIn({ name: 'organizations' })
-      : reach.granted('organization');
+    if (this.options.budget) return this.idsIn({ name: 'organizations' });
+    return this.ctx.reach.granted('organization');
   }
 
   private async *clinics(): AsyncGenerator<Uuid> {
@@ -128,9 +126,7 @@ export class Lookup {
     if (clinicianId && !(await isIn([ofClinician(clinicianId)]))) return false;
     if (clinicId && !(await isIn([ofClinic(clinicId)]))) return false;
     if (!organizationId) return true;
-    const lists: ClientList[] = [];
-    for await (const clinic of this.idsIn(clinicsOf(organizationId))) lists.push(ofClinic(clinic));
-    return isIn(lists);
+    return isIn(await Array.fromAsync(this.idsIn(clinicsOf(organizationId)), ofClinic));
   }
 
   /**
@@ -202,11 +198,10 @@ export class Lookup {
       .filter((each) => each !== page)
       .toSorted((a, b) => Math.abs(a - page) - Math.abs(b - page));
     let isChanged = false;
-    for (let at = 0; at < rest.length;) {
+    while (rest.length > 0) {
       // Limited by the budget: a call in flight when the look-up is cut would be wasted.
       const size = Math.max(1, Math.min(PAGES_AT_A_TIME, budget?.pagesLeft ?? PAGES_AT_A_TIME));
-      const reads = rest.slice(at, at + size).map((each) => this.page(list, each, since));
-      at += size;
+      const reads = rest.splice(0, size).map((each) => this.page(list, each, since));
       // Awaits all, even if one fails: a call that is not awaited would be counted too late.
       await Promise.allSettled(reads);
       const pages = await Promise.all(reads);
