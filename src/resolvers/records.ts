@@ -2,6 +2,7 @@ import { loadConnection } from '../connection/connection.ts';
 import type { Need, WindowArgs } from '../connection/window.ts';
 import { type Context, ROW_BYTES } from '../context.ts';
 import type { PartnerEvent } from '../events/partner-event.ts';
+import type { JsonObject } from '../json.ts';
 import { type Loaded, whenLoaded } from '../loaded.ts';
 import { type PagedList, firstOffsetOf } from '../page.ts';
 import { type ListName, type ListRef, listKeyOf } from '../rest/lists.ts';
@@ -32,17 +33,15 @@ import {
   parentsOf,
 } from './refs.ts';
 
-type RecordOfNode<R extends NodeRef> = NonNullable<R['record']>;
-
 /** Resolves an attribute of a record that may be known by id alone. In that case the record is looked up. */
-export function attribute<R extends NodeRef, K extends keyof RecordOfNode<R>>(name: K) {
-  return (ref: R, _args: unknown, ctx: Context): Loaded<RecordOfNode<R>[K] | null> =>
+export const attribute =
+  (name: string) =>
+  (ref: NodeRef, _args: unknown, ctx: Context): Loaded<unknown> =>
     ref.record && ref.open
-      ? ctx.responseSize.addValue((ref.record as RecordOfNode<R>)[name])
+      ? ctx.responseSize.addValue((ref.record as JsonObject)[name])
       : byId(ref as ListedRef, true, ctx).then((found) =>
-          ctx.responseSize.addValue((found?.record as RecordOfNode<R> | undefined)?.[name] ?? null),
+          ctx.responseSize.addValue((found?.record as JsonObject | undefined)?.[name] ?? null),
         );
-}
 
 /** Null if it does not exist or is not open. Unless its attributes are selected, it costs only the proof of access. */
 export async function byId<R extends ListedRef>(

@@ -86,7 +86,7 @@ export const nodeType = <T extends NodeType, F extends Record<string, Field | At
 function attributeField(name: string, given: Attribute) {
   const { convert, ...options }: AttributeOptions =
     typeof given === 'string' ? optional('String', given) : given;
-  const read = attribute<NodeRef, never>(name as never);
+  const read = attribute(name);
   const resolve = convert
     ? (ref: NodeRef, args: unknown, ctx: Context) =>
         whenLoaded(read(ref, args, ctx), (value) => convert(value as never, ctx))
