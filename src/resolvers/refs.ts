@@ -3,13 +3,9 @@ import type { ListName, ListRef, RecordOf } from '../rest/lists.ts';
 import type { MdmRecord, NoteRecord, ScoreRecord, TranscriptRecord } from '../rest/records.ts';
 import type { Uuid } from '../uuid.ts';
 
+type ParentType = 'Organization' | 'Clinic' | 'Clinician' | 'Client';
 /** Ids of a record's parents. */
-export interface Parents {
-  readonly organizationId?: Uuid | undefined;
-  readonly clinicId?: Uuid | undefined;
-  readonly clinicianId?: Uuid | undefined;
-  readonly clientId?: Uuid | undefined;
-}
+export type Parents = { readonly [T in ParentType as `${Lowercase<T>}Id`]?: Uuid | undefined };
 
 /**
  * A record that the Partner API has in lists only, known by id, perhaps with its attributes, which are looked up when a
@@ -74,21 +70,20 @@ export type NodeOfType<T extends NodeType> = Extract<NodeRef, { readonly type: T
 
 /**
  * What the rows of each list are, and the parent in whose list a row is looked up. A client is looked up in the shorter
- * list first, a clinician's; a program never in a client's.
+ * list first, a clinician's; a program never in a client's. `proves`: a page of the list proves whose the records are.
  */
 export const LISTS = {
   organizations: { row: 'Organization' },
-  clinicsOfOrganization: { row: 'Clinic', parent: 'Organization' },
+  clinicsOfOrganization: { row: 'Clinic', parent: 'Organization', proves: true },
   programsOfOrganization: { row: 'Program', parent: 'Organization' },
   programsOfClient: { row: 'Program' },
-  cliniciansOfClinic: { row: 'Clinician', parent: 'Clinic' },
-  clientsOfClinician: { row: 'Client', parent: 'Clinician' },
-  clientsOfClinic: { row: 'Client', parent: 'Clinic' },
+  cliniciansOfClinic: { row: 'Clinician', parent: 'Clinic', proves: true },
+  clientsOfClinician: { row: 'Client', parent: 'Clinician', proves: true },
+  clientsOfClinic: { row: 'Client', parent: 'Clinic', proves: true },
   sessionsOfClient: { row: 'Session', parent: 'Client' },
   assessmentsOfClinic: { row: 'Assessment', parent: 'Clinic' },
   magicEditsOfClinician: { row: 'MagicEdit', parent: 'Clinician' },
-} as const satisfies Record<ListName, { readonly row: NodeType; readonly parent?: ParentType }>;
-type ParentType = 'Organization' | 'Clinic' | 'Clinician' | 'Client';
+} as const satisfies Record<ListName, { row: NodeType; parent?: ParentType; proves?: true }>;
 export type RowOf<N extends ListName> = Extract<ListedRef, { type: (typeof LISTS)[N]['row'] }>;
 
 /** The lists that records of a type are looked up in, and whose lists they are. */

@@ -3,6 +3,7 @@ import { LRUCache } from 'lru-cache';
 import { type EventFacts, isSessionEvent } from '../../events/partner-event.ts';
 import { type Page, type Row, lastPageOf } from '../../page.ts';
 import type { ListName, ListRef } from '../../rest/lists.ts';
+import { LISTS } from '../refs.ts';
 
 /** How long a page proves who is in its list, since clients and clinicians move. */
 const PROOF_MS = 60_000;
@@ -12,14 +13,6 @@ const MAX_ROWS = 200_000;
 const MAX_CLIENTS = 50_000;
 /** More places than a client's events name within a minute. */
 const MAX_LOCATIONS = 4;
-
-/** The lists that prove which parent a record belongs to. */
-const PROVING: ReadonlySet<ListName> = new Set([
-  'clinicsOfOrganization',
-  'cliniciansOfClinic',
-  'clientsOfClinic',
-  'clientsOfClinician',
-]);
 
 /** The lists that should hold a client, as an event says: whose they are, by their names. */
 interface EventLocation extends Partial<Record<ListName, string>> {
@@ -79,7 +72,7 @@ export function createRecentLists(now: () => number) {
     },
     /** A page that has just been read. It shows the list as it was when the call began. */
     record(list: ListRef, { rows, total, page, askedAt: at = now() }: Page<Row>): void {
-      if (!PROVING.has(list.name)) return;
+      if (!('proves' in LISTS[list.name])) return;
       const name = nameOf(list);
       const known: RecentList = lists.get(name) ?? { rows: new Map(), pages: new Map() };
       // After the last page, those that once followed it are past the end.
