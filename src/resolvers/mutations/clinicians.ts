@@ -10,10 +10,7 @@ import { ofClinician } from '../lookup/places.ts';
 import type { ClientRef } from '../refs.ts';
 import { type Invalid, type Missing, answerAbout, auditedWrite, rejectionOf } from './write.ts';
 
-export interface Minted {
-  readonly kind: 'minted';
-  readonly tokens: JsonObject;
-}
+export type Minted = { readonly kind: 'minted'; readonly tokens: JsonObject };
 
 /**
  * Returns one pair for one browser session: a refresh token that is used twice signs its clinician out everywhere. So a
