@@ -6,7 +6,6 @@ import { Lookup } from '../lookup/lookup.ts';
 import { ofClinic } from '../lookup/places.ts';
 import {
   type ListedRef,
-  type SessionRef,
   auditNameOf,
   kindOf,
   knownParents,
@@ -98,10 +97,22 @@ export function isOpen(ref: ListedRef, ctx: Context, absentSince?: number): Load
 /** Only lists of records that the viewer may read prove access. Other pages that this operation has read do not. */
 function prove(ref: ListedRef, ctx: Context, absentSince?: number): Loaded<boolean> {
   const known = knownParents(ref);
-  if (ref.type === 'Organization') return false;
-  if (ref.type === 'Session') return proveSession(ref, ctx);
+  const { type, clientId } = ref;
+  if (type === 'Organization') return false;
+  if (type === 'Session') {
+    if (ctx.viewer.grants.every((grant) => grant.startsWith('session:'))) return false;
+    if (known.length === 0) {
+      auditDenial(ref, ctx);
+      throw missingArgument('`clientId`');
+    }
+    // A session is open to viewers who may open its client.
+    if (clientId)
+      return whenLoaded(ctx.hub.clientOfSession(ref.id), (id = clientId) =>
+        isOpen({ type: 'Client', id }, ctx),
+      );
+  }
   // Their parents are permanent, and come from a list or a signed id.
-  if (ref.type === 'Assessment' || ref.type === 'MagicEdit') return isOpen(known[0]!.parent, ctx);
+  if (type === 'Assessment' || type === 'MagicEdit') return isOpen(known[0]!.parent, ctx);
   if (known.length > 0) return proveInKnown(ref, ctx);
   if (proveByRecentPages(ref, ctx)) return true;
   return new Lookup(ctx, { absentSince }).search(ref).then((found) => found !== undefined);
@@ -114,20 +125,6 @@ async function proveInKnown(ref: ListedRef, ctx: Context): Promise<boolean> {
     if (ctx.useProof(list, ref.id) || (await new Lookup(ctx).find(list, ref.id))) return true;
   }
   return false;
-}
-
-/** A session is open to viewers who may open its client. */
-function proveSession(ref: SessionRef, ctx: Context): Loaded<boolean> {
-  const { clientId, namedParents } = ref;
-  if (ctx.viewer.grants.every((grant) => grant.startsWith('session:'))) return false;
-  if (!clientId && !namedParents?.clientId) {
-    auditDenial(ref, ctx);
-    throw missingArgument('`clientId`');
-  }
-  if (!clientId) return proveInKnown(ref, ctx);
-  return whenLoaded(ctx.hub.clientOfSession(ref.id), (id = clientId) =>
-    isOpen({ type: 'Client', id }, ctx),
-  );
 }
 
 /** In the list of a parent that a grant names; a client also in that of a clinic of an organization that one names. */
@@ -146,4 +143,67 @@ function proveByRecentPages(ref: ListedRef, ctx: Context): boolean {
     }
   }
   return false;
+}
+
+/**
+ * The row of the record, looked up once per operation. Finding it does not prove access. The Partner API has no get-by-id
+ * for records in lists, so a record known by id alone is looked up there: in the parent that its id, the arguments or the
+ * event name, and nowhere else; otherwise in the lists that the viewer's grants cover; and for a `partner`, or if a grant
+ * names the record itself, in all lists, within a budget of calls.
+ */
+export function find(ref: ListedRef, ctx: Context): Promise<ListedRef | undefined> {
+  const name = [ref.type, ref.id, ...Object.values(parentsOf(ref))].join(':');
+  const lookup = ctx.lookups.get(name) ?? lookUp(ref, ctx);
+  ctx.lookups.set(name, lookup);
+  return lookup;
+}
+
+async function lookUp(ref: ListedRef, ctx: Context): Promise<ListedRef | undefined> {
+  const seen = findInSeenPages(ref, ctx);
+  if (seen) return seen;
+  const known = knownParents(ref);
+  const lookup = new Lookup(ctx);
+  for (const { parent, list } of known) {
+    // No list is read that the viewer may not: access may have been proven by another parent.
+    if (!isGranted(ref, ctx) && !(await isOpen(parent, ctx))) continue;
+    const found = await lookup.find(list, ref.id);
+    if (found) return found;
+  }
+  if (known.length > 0) return undefined;
+  if (ref.type === 'Organization') return lookup.find({ name: 'organizations' }, ref.id);
+  if (ref.type === 'Session') {
+    // Only if its client is known: a scan of all clients would take too many calls.
+    const id = await ctx.hub.clientOfSession(ref.id);
+    if (!id) throw missingArgument('`clientId` to `session(id:)`');
+    return lookup.find({ name: 'sessionsOfClient', id }, ref.id);
+  }
+  // Upward links too: if the id may be shown, the record may be looked up.
+  if (!ref.linked && !isGranted(ref, ctx)) return lookup.search(ref);
+  const budget = { pagesLeft: ctx.lookupMaxCalls, argument: ARGUMENTS[ref.type] ?? '' };
+  const everywhere = new Lookup(ctx, { budget });
+  const client = ref.type === 'Client' ? await everywhere.findClient(ref.id) : undefined;
+  if (client) return client;
+  const underGrants = ctx.reach.isPartner ? undefined : await lookup.search(ref);
+  return underGrants ?? everywhere.search(ref);
+}
+
+/** The argument that would say where the record is. */
+const ARGUMENTS: Partial<Record<ListedRef['type'], string>> = {
+  Clinic: '`organizationId`',
+  Program: 'its organization',
+  Clinician: '`clinicId`',
+  Client: '`clinicId` or `clinicianId`',
+};
+
+/** In the pages that this operation has read already, if they may hold the record. */
+function findInSeenPages(ref: ListedRef, ctx: Context): ListedRef | undefined {
+  const parents: readonly unknown[] = Object.values(parentsOf(ref)).filter(
+    (id) => id !== undefined,
+  );
+  for (const { rows } of ctx.seenPages) {
+    const row = rows.find((each) => each?.id === ref.id && each.type === ref.type);
+    const isThere = row && Object.values(parentsOf(row)).some((id) => parents.includes(id));
+    if (row && (isThere || parents.length === 0)) return row;
+  }
+  return undefined;
 }

@@ -10,7 +10,8 @@ import {
   transcripts,
 } from '../../resolvers/artifacts.ts';
 import { BadInput } from '../../errors.ts';
-import { byId, find } from '../../resolvers/records.ts';
+import { find } from '../../resolvers/access/prove.ts';
+import { byId } from '../../resolvers/records.ts';
 import type { ListedRef, NodeRef, NodeType, SessionRef } from '../../resolvers/refs.ts';
 import type { Uuid } from '../../uuid.ts';
 import { builder, optional, required } from '../builder.ts';
