@@ -46,15 +46,9 @@ function noteOfEntry(entry: CacheEntry<NoteRecord | null>, session: SessionRef, 
   return noteRef(entry.value, session, ctx);
 }
 
-/** Throws if an answer about a session names another client than the session's. */
-export function requireClient(
-  endpoint: Endpoint,
-  { id, clientId, namedParents }: SessionRef,
-  found: Uuid | null,
-  { loaders }: Context,
-): void {
-  loaders.requireSame(endpoint, id, found, clientId ?? namedParents?.clientId);
-}
+/** The client that an answer about the session may name. */
+export const clientIdOf = ({ clientId, namedParents }: SessionRef): Uuid | undefined =>
+  clientId ?? namedParents?.clientId;
 
 /** A note that is returned, if there is one. */
 export function noteRef(
@@ -65,7 +59,9 @@ export function noteRef(
   if (!record) return null;
   let note = session?.note;
   if (note?.record !== record) {
-    if (session) requireClient(endpoints.noteOfSession, session, record.clientId, ctx);
+    const { noteOfSession: endpoint } = endpoints;
+    if (session)
+      ctx.loaders.requireSame(endpoint, session.id, record.clientId, clientIdOf(session));
     const id = record.id ?? `session:${session?.id ?? record.sessionId}`;
     note = { type: 'ProgressNote', record, open: true, session, auditName: `ProgressNote:${id}` };
     if (session) session.note = note;
@@ -139,7 +135,8 @@ function artifact<T extends ArtifactRef['type']>(
 ) {
   const load = (session: SessionRef, ctx: Context) =>
     whenLoaded(ctx.loaders.record<ArtifactRef['record'] | null>(endpoint, session.id), (record) => {
-      if (record) requireClient(endpoint, session, record.clientId, ctx);
+      if (record)
+        ctx.loaders.requireSame(endpoint, session.id, record.clientId, clientIdOf(session));
       return record;
     });
 

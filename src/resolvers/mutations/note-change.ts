@@ -10,13 +10,7 @@ import { writes } from '../../rest/writes.ts';
 import { isObject } from '../../json.ts';
 import type { Uuid } from '../../uuid.ts';
 import { opened } from '../access/prove.ts';
-import {
-  type NoteTarget,
-  auditedTarget,
-  noteRecord,
-  noteRef,
-  requireClient,
-} from '../artifacts.ts';
+import { type NoteTarget, auditedTarget, clientIdOf, noteRecord, noteRef } from '../artifacts.ts';
 import type { NoteRef, SessionRef } from '../refs.ts';
 import { type Rejected, answerAbout, auditedWrite, rejectionOf } from './write.ts';
 
@@ -38,6 +32,7 @@ interface ChangeInput {
   readonly idempotencyKey?: string | null | undefined;
 }
 
+const { note, noteOfSession } = endpoints;
 const MAX_INSTRUCTIONS = 5_000;
 const MAX_KEY_LENGTH = 200;
 const AWAIT_EVENT = 'await its progress_note_regenerated event before sending it again';
@@ -92,12 +87,12 @@ async function perform(
   body: unknown,
   ctx: Context,
 ): Promise<ChangeOutcome> {
+  const { session } = target;
   const noteId = await currentNoteId(target, ctx);
   const cursor = ctx.hub.cursorAt(ctx.hub.position);
   try {
-    const { id, clientId, namedParents } = target.session ?? {};
     const answer = await ctx.partner.send(endpoint, noteId, body, ctx.usage);
-    const raw = answerAbout(answer, id, clientId ?? namedParents?.clientId);
+    const raw = answerAbout(answer, session?.id, session && clientIdOf(session));
     return { kind: 'changed', noteId, cursor, raw };
   } catch (error) {
     if (!(error instanceof NoteLocked)) throw error;
@@ -106,11 +101,9 @@ async function perform(
   } finally {
     // After a failure too: the change may have taken effect.
     await ctx.invalidation.invalidateEverywhere([
-      endpoints.note.path(noteId),
+      note.path(noteId),
       // Without a session, any answer in flight, or one without the note's id, may be of this note.
-      target.session
-        ? endpoints.noteOfSession.path(target.session.id)
-        : endpoints.noteOfSession.template,
+      session ? noteOfSession.path(session.id) : noteOfSession.template,
       cachePathOf({ name: 'magicEditsOfClinician' }),
     ]);
   }
@@ -121,7 +114,7 @@ async function currentNoteId({ noteId, session }: NoteTarget, ctx: Context): Pro
   if (!session) return noteId!;
   const record = await noteRecord({ session }, ctx, true);
   if (!record || (noteId && record.id !== noteId)) throw new NotFound();
-  requireClient(endpoints.noteOfSession, session, record.clientId, ctx);
+  ctx.loaders.requireSame(noteOfSession, session.id, record.clientId, clientIdOf(session));
   if (record.id) return record.id;
   const why = record.isLoading ? 'is still being generated for the first time' : 'has no id';
   throw new BadInput(`"progressNoteId": the note ${why}.`);
