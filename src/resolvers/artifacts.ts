@@ -15,10 +15,7 @@ import type { ArtifactRef, NodeOfType, NoteRef, ScoreRef, SessionRef } from './r
  * so access is proven here: by the session, or by the client of a score.
  */
 
-/**
- * A note by its own UUID, which a regeneration may change, or by its session, as its global id names it. With both, the
- * session has to hold this very note.
- */
+/** A note by its own UUID, which a regeneration may change, by its session, as its global id names it, or by both. */
 export interface NoteTarget {
   readonly noteId?: Uuid | undefined;
   readonly session?: SessionRef | undefined;
@@ -125,10 +122,7 @@ export function isNoteLocked(note: NoteRef, _args: unknown, ctx: Context): Loade
 
 type ArtifactStatus = 'ready' | 'not_ready' | 'failed';
 
-/**
- * The resolvers of a transcript or MDM, which is null until it exists: in its session, in an event of the session, and
- * by its own global id.
- */
+/** The resolvers of a transcript or MDM, which is null until it exists. */
 function artifact<T extends ArtifactRef['type']>(
   type: T,
   endpoint: Endpoint<NodeOfType<T>['record'] | null>,

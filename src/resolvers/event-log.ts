@@ -14,8 +14,7 @@ import { type ListedRef, type SessionRef, kindOf } from './refs.ts';
 /**
  * May the viewer see this event, under this filter? For a session's event, a grant must name one of its ids. For an
  * assessment, its client must be open, and in the lists of the clinician, clinic or organization that the filter names,
- * which must be open too: no list is read that the viewer may not. Records that an event links to need proof by a list in any
- * case.
+ * which must be open too: no list is read that the viewer may not. What an event links to needs proof in any case.
  */
 export async function isVisible(
   event: PartnerEvent,

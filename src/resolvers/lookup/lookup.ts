@@ -56,12 +56,8 @@ const PAGES_AT_A_TIME = 4;
 const SHARED_MS = 250;
 
 interface LookupOptions {
-  /** How many pages it may still request. Without a budget only the operation's own limit counts. */
-  readonly budget?: {
-    pagesLeft: number;
-    /** Named in the error when the look-up is cut. */
-    readonly argument: string;
-  };
+  /** The pages that it may still request, and the argument to name if it is cut. Without it the operation's limit counts. */
+  readonly budget?: { pagesLeft: number; readonly argument: string };
   /**
    * Events of all clients are looked up in the lists of each viewer. So a list that was read through within the last
    * minute without the row is not read again, if a page that was asked for after this time shows the same length.
@@ -151,10 +147,7 @@ export class Lookup {
     return undefined;
   }
 
-  /**
-   * The row with this id, searched from the page where it was last seen; undefined if it is not in the list. The response
-   * expires with the page that holds it, if the list is one that proves access.
-   */
+  /** The row with this id, searched from the page where it was last seen; undefined if it is not in the list. */
   async find<N extends ListName>(list: ListRef<N>, id: string, lastSeenOn = 1) {
     const { recentLists, places, useProof } = this.ctx;
     // Cached pages may be older than an event that contradicts them.

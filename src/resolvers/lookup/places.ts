@@ -94,10 +94,7 @@ export function createPlaces(keys: KeyStore) {
     remove(list: ListRef, id: string): void {
       if (isClientList(list)) change(id, list, GONE);
     },
-    /**
-     * The lists that held the client, with the page if it is known: hints where to look first, not proof. Empty if none
-     * is known, or the store can't be reached.
-     */
+    /** The lists that held the client, with the page if it is known. Empty if none is, or the store can't be reached. */
     async of(clientId: string) {
       const [stored] = await keys.get([keyOf(clientId)]).catch(() => []);
       return merge(stored, recent.get(clientId)).map(([text, page]) => {
