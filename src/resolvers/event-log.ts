@@ -33,7 +33,7 @@ export async function isVisible(
 }
 
 /** The most specific record that a filter names must be open to the viewer; otherwise it does not exist. */
-export async function requireFilterAccess(filter: EventFilter, ctx: Context): Promise<void> {
+async function requireFilterAccess(filter: EventFilter, ctx: Context): Promise<void> {
   const [named] = recordsIn(filter);
   if (!named) return;
   try {

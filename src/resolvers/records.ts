@@ -42,8 +42,7 @@ export async function byId<R extends ListedRef>(
   try {
     const open = await opened(ref, ctx);
     // Naming a record that is open shows that it is there.
-    if (open && !wantsAttributes) return auditRead(open, ctx);
-    const found = open && (await find(open, ctx));
+    const found = open && wantsAttributes ? await find(open, ctx) : open;
     if (found) auditRead(ref, ctx);
     else auditDenial(ref, ctx);
     return (found as R | undefined) ?? null;

@@ -5,11 +5,11 @@ import { isObject, textOf, type JsonObject } from '../json.ts';
 const write = (method: 'POST' | 'PATCH', template: string, maxAttempts: number) =>
   endpoint(method, template, maxAttempts, (answer) => answer ?? null);
 
-/** None of them is aborted by the end of its operation once it is sent. The caller invalidates what they change. */
+/** By the names of the mutations. None of them is aborted by the end of its operation once it is sent. The caller invalidates what they change. */
 export const writes = {
   magicEdit: write('POST', '/progress-notes/:progressNoteId/magic-edit', 1),
-  regenerate: write('POST', '/progress-notes/:progressNoteId/regenerate', 1),
-  updateNote: write('PATCH', '/progress-notes/:progressNoteId', 2),
+  regenerateProgressNote: write('POST', '/progress-notes/:progressNoteId/regenerate', 1),
+  updateProgressNote: write('PATCH', '/progress-notes/:progressNoteId', 2),
   /** Clinicians already assigned are skipped. */
   assignSecondaryClinicians: write('POST', '/clients/:clientId/secondary-clinicians', 3),
   /** One pair of tokens, to be passed on unchanged, names included. */

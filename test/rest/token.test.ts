@@ -176,7 +176,7 @@ describe('the partner token', () => {
       clock: createFakeClock(),
     });
     const regenerate = (n: number) =>
-      setup.partner.send(writes.regenerate, id(n), undefined, createUsage());
+      setup.partner.send(writes.regenerateProgressNote, id(n), undefined, createUsage());
     for (let n = 1; n <= 5; n++) expect(await codeOf(regenerate(n))).toBe('OUTCOME_UNKNOWN');
     expect(setup.upstream.authenticated).toBe(2);
     await expect(setup.partner.check()).rejects.toThrow('refused');

@@ -16,7 +16,7 @@ type Write = (partner: Partner, usage?: Usage) => Promise<unknown>;
 const magicEdit: Write = (partner, usage = createUsage()) =>
   partner.send(writes.magicEdit, id(1), { userInstructions: 'shorter' }, usage);
 const updateNote: Write = (partner, usage = createUsage()) =>
-  partner.send(writes.updateNote, id(1), { note: ['x'] }, usage);
+  partner.send(writes.updateProgressNote, id(1), { note: ['x'] }, usage);
 const assign: Write = (partner, usage = createUsage()) =>
   partner.send(
     writes.assignSecondaryClinicians,
@@ -111,7 +111,7 @@ describe('a write', () => {
       number === 1 ? first.resolve(response) : answer(response, 200, {}),
     );
     const update = (text: string, usage = createUsage()) =>
-      setup.partner.send(writes.updateNote, id(1), { note: [text] }, usage);
+      setup.partner.send(writes.updateProgressNote, id(1), { note: [text] }, usage);
     const ending = createUsage();
     const earlier = codeOf(update('A', ending));
     const response = await first.promise;
@@ -130,7 +130,7 @@ describe('a write', () => {
     const failed = Promise.withResolvers<void>();
     const observer = {
       attempt({ route }: { route: string }) {
-        if (route === writes.updateNote.template) failed.resolve();
+        if (route === writes.updateProgressNote.template) failed.resolve();
       },
     };
     await using setup = await setUp(fails, { clock, observer, random: () => 0.5 });

@@ -69,7 +69,7 @@ export const opened = <R extends ListedRef>(ref: R, ctx: Context): Loaded<R | un
   });
 
 /** True for a `partner`, and if a grant names the record. */
-export const isGranted = ({ type, id }: ListedRef, { reach }: Context): boolean =>
+const isGranted = ({ type, id }: ListedRef, { reach }: Context): boolean =>
   reach.isPartner || reach.holds(kindOf(type), id as Uuid);
 
 /**

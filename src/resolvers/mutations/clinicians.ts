@@ -17,12 +17,7 @@ export type Minted = { readonly kind: 'minted'; readonly tokens: JsonObject };
  * pair is returned over plain HTTP only and is never stored, shared, sent again or logged.
  */
 export function authenticateClinician(id: Uuid, ctx: Context): Promise<Minted | Missing> {
-  const change = {
-    action: 'authenticateClinician',
-    record: `Clinician:${id}`,
-    hint: 'ask for another pair',
-  };
-  return auditedWrite(change, ctx, async () => {
+  return auditedWrite('authenticateClinician', `Clinician:${id}`, ctx, async () => {
     if (!ctx.isPlainHttp) {
       throw new BadInput('Clinician tokens are available over plain HTTP only.');
     }
@@ -46,14 +41,9 @@ export function assignSecondaryClinicians(
   ids: readonly Uuid[],
   ctx: Context,
 ): Promise<Assigned | Invalid | Missing> {
-  const change = {
-    action: 'assignSecondaryClinicians',
-    record: `Client:${clientId}`,
-    hint: 'send it again, which is safe',
-  };
   const clinicianIds = [...new Set(ids)];
   const { length } = clinicianIds;
-  return auditedWrite(change, ctx, async () => {
+  return auditedWrite('assignSecondaryClinicians', `Client:${clientId}`, ctx, async () => {
     if (length < 1 || length > MAX_CLINICIANS) {
       const issue = `"clinicianIds" must have 1 to ${MAX_CLINICIANS} items, but got ${length}.`;
       return { kind: 'invalid', issues: [issue] };

@@ -35,33 +35,23 @@ interface ChangeInput {
 const { note, noteOfSession } = endpoints;
 const MAX_INSTRUCTIONS = 5_000;
 const MAX_KEY_LENGTH = 200;
-const AWAIT_EVENT = 'await its progress_note_regenerated event before sending it again';
-
-/** Where each change is sent, and what to do when the outcome is not known. */
-const CHANGES = {
-  magicEdit: { endpoint: writes.magicEdit, hint: AWAIT_EVENT },
-  regenerateProgressNote: { endpoint: writes.regenerate, hint: AWAIT_EVENT },
-  updateProgressNote: { endpoint: writes.updateNote, hint: 'read the note to see' },
-};
 
 /**
  * Changes a note: proves access, sends the change once, and invalidates every cache before it returns. Each caller
  * proves its own access, even with a used idempotency key: a viewer may have lost access since.
  */
 export function changeNote(
-  action: keyof typeof CHANGES,
+  action: 'magicEdit' | 'regenerateProgressNote' | 'updateProgressNote',
   target: NoteTarget,
   input: ChangeInput,
   ctx: Context,
 ): Promise<ChangeOutcome> {
-  const { endpoint, hint } = CHANGES[action];
   const { idempotencyKey: key, patch } = input;
   // Trimmed as the Partner API does. The patch is sent unchanged: only that it is an object is documented.
   const userInstructions = input.userInstructions?.trim();
   const body = userInstructions === undefined ? patch : { userInstructions };
   const { type, id } = auditedTarget(target);
-  const about = { action, record: `${type}:${id}`, hint };
-  return auditedWrite<ChangeOutcome>(about, ctx, async () => {
+  return auditedWrite<ChangeOutcome>(action, `${type}:${id}`, ctx, async () => {
     const issues = issuesOf({ userInstructions, patch, idempotencyKey: key });
     if (issues.length > 0) return { kind: 'invalid', issues };
     if (!target.session && !ctx.reach.isPartner) {
@@ -69,7 +59,7 @@ export function changeNote(
     }
     const session = target.session && (await opened(target.session, ctx));
     if (target.session && !session) return { kind: 'missing' };
-    const run = () => perform({ ...target, session }, endpoint, body, ctx);
+    const run = () => perform({ ...target, session }, writes[action], body, ctx);
     if (typeof key !== 'string') await ctx.store.bus.check();
     // The note and its session are compared as the client named them: the note may have been renamed.
     const named = [action, target.noteId ?? '', session?.id ?? '', userInstructions ?? ''];

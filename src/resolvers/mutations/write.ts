@@ -3,6 +3,7 @@ import type { Context } from '../../context.ts';
 import { isObject } from '../../json.ts';
 import { isOther } from '../../rest/endpoints.ts';
 import { OutcomeUnknown, PartnerNotFound, PartnerRejected } from '../../rest/errors.ts';
+import type { writes } from '../../rest/writes.ts';
 import type { Uuid } from '../../uuid.ts';
 
 export type Missing = { readonly kind: 'missing'; readonly message?: string };
@@ -38,12 +39,23 @@ export function answerAbout(raw: unknown, sessionId?: Uuid, clientId?: Uuid): un
 const nothingSent = (reason: string) =>
   new OperationError('UPSTREAM_UNAVAILABLE', `Nothing was changed: this gateway can’t ${reason}.`);
 
+const AWAIT_EVENT = 'await its progress_note_regenerated event before sending it again';
+/** What to do when the outcome is not known. */
+const HINTS: Readonly<Record<keyof typeof writes, string>> = {
+  magicEdit: AWAIT_EVENT,
+  regenerateProgressNote: AWAIT_EVENT,
+  updateProgressNote: 'read the note to see',
+  assignSecondaryClinicians: 'send it again, which is safe',
+  authenticateClinician: 'ask for another pair',
+};
+
 /**
  * Makes a change and audits it: one line before anything is sent and one with the outcome, so that a crash in between
  * is visible. A change that can't be audited is not made.
  */
 export async function auditedWrite<T extends { readonly kind: string }>(
-  { action, record, hint }: Readonly<Record<'action' | 'record' | 'hint', string>>,
+  action: keyof typeof HINTS,
+  record: string,
   ctx: Context,
   write: () => Promise<T | Missing>,
 ): Promise<T | Missing> {
@@ -58,7 +70,7 @@ export async function auditedWrite<T extends { readonly kind: string }>(
     audit(outcome.kind === 'missing' ? 'denied' : outcome.kind);
     return outcome;
   } catch (error) {
-    const failure = clientErrorOf(error, hint);
+    const failure = clientErrorOf(error, HINTS[action]);
     audit(failure instanceof CodedError ? failure.code : 'failed');
     throw failure;
   } finally {
