@@ -197,9 +197,7 @@ const ARGUMENTS: Partial<Record<ListedRef['type'], string>> = {
 
 /** In the pages that this operation has read already, if they may hold the record. */
 function findInSeenPages(ref: ListedRef, ctx: Context): ListedRef | undefined {
-  const parents: readonly unknown[] = Object.values(parentsOf(ref)).filter(
-    (id) => id !== undefined,
-  );
+  const parents = Object.values(parentsOf(ref)).filter(Boolean);
   for (const { rows } of ctx.seenPages) {
     const row = rows.find((each) => each?.id === ref.id && each.type === ref.type);
     const isThere = row && Object.values(parentsOf(row)).some((id) => parents.includes(id));
