@@ -7,8 +7,8 @@ import { type NoteRecord, endpoints } from '../rest/records.ts';
 import type { Uuid } from '../uuid.ts';
 import { auditDenial, ifOpen, isOpen, requireAccess } from './access/prove.ts';
 import { missingArgument } from '../errors.ts';
-import { linkTo } from './records.ts';
-import type { ArtifactRef, NodeOfType, NoteRef, ScoreRef, SessionRef } from './refs.ts';
+import { sessionOfEvent } from './records.ts';
+import type { ArtifactRef, NodeOfType, NoteRef, Parents, ScoreRef, SessionRef } from './refs.ts';
 
 /**
  * Records with a route of their own: notes, transcripts, MDM and scores. The Partner API returns any of the partner's,
@@ -104,9 +104,6 @@ export function noteOfEvent(event: ProgressNoteEvent, _args: unknown, ctx: Conte
   );
 }
 
-export const sessionOfEvent = ({ sessionId, clientId }: SessionEvent): SessionRef =>
-  linkTo('Session', sessionId, { clientId });
-
 /** The session in the id or the arguments; for `partner`, who needs no proof, also the one in the record. */
 export function sessionOfNote({ session, record }: NoteRef): SessionRef | null {
   if (session) return session;
@@ -164,14 +161,9 @@ function artifact<T extends ArtifactRef['type']>(
 export const transcripts = artifact('Transcript', endpoints.transcript);
 export const mdms = artifact('MDM', endpoints.mdm);
 
-export interface ScoreTarget {
-  readonly id: Uuid;
-  /** From the score's global id. Without it the score is open to `partner` only. */
-  readonly clientId?: Uuid | undefined;
-}
-
+/** The client comes from the score's global id or its event. Without it the score is open to `partner` only. */
 export async function scoreById(
-  { id, clientId }: ScoreTarget,
+  { id, clientId }: Pick<Parents, 'clientId'> & { readonly id: Uuid },
   ctx: Context,
 ): Promise<ScoreRef | null> {
   const open = clientId ? await isOpen({ type: 'Client', id: clientId }, ctx) : ctx.reach.isPartner;

@@ -1,7 +1,7 @@
 import { loadConnection } from '../connection/connection.ts';
 import type { Need, WindowArgs } from '../connection/window.ts';
 import { type Context, ROW_BYTES } from '../context.ts';
-import type { PartnerEvent } from '../events/partner-event.ts';
+import type { PartnerEvent, SessionEvent } from '../events/partner-event.ts';
 import type { JsonObject } from '../json.ts';
 import { type Loaded, whenLoaded } from '../loaded.ts';
 import { type PagedList, firstOffsetOf } from '../page.ts';
@@ -107,6 +107,9 @@ export const clientOfEvent = ({ clientId: id }: Pick<PartnerEvent, 'clientId'>):
   type: 'Client',
   id,
 });
+
+export const sessionOfEvent = ({ sessionId, clientId }: SessionEvent): SessionRef =>
+  linkTo('Session', sessionId, { clientId });
 
 /** Of a session in an event, as of the event itself: only the client's id. */
 export const clientOfSession = (session: SessionRef, args: unknown, ctx: Context) =>

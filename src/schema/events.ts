@@ -1,12 +1,6 @@
 import type * as Events from '../events/partner-event.ts';
-import {
-  mdms,
-  noteOfEvent,
-  scoreById,
-  sessionOfEvent,
-  transcripts,
-} from '../resolvers/artifacts.ts';
-import { clientOfEvent, linkTo } from '../resolvers/records.ts';
+import { mdms, noteOfEvent, scoreById, transcripts } from '../resolvers/artifacts.ts';
+import { clientOfEvent, linkTo, sessionOfEvent } from '../resolvers/records.ts';
 import { builder, enumValues, optional, required } from './builder.ts';
 import { oneCall } from './estimate-calls.ts';
 

@@ -2,13 +2,7 @@ import type { GraphQLResolveInfo } from 'graphql';
 
 import { type Context, SIGNED_BYTES } from '../../context.ts';
 import { type Loaded, whenLoaded } from '../../loaded.ts';
-import {
-  type ScoreTarget,
-  mdms,
-  noteById,
-  scoreById,
-  transcripts,
-} from '../../resolvers/artifacts.ts';
+import { mdms, noteById, scoreById, transcripts } from '../../resolvers/artifacts.ts';
 import { BadInput } from '../../errors.ts';
 import { find } from '../../resolvers/access/prove.ts';
 import { byId } from '../../resolvers/records.ts';
@@ -71,7 +65,7 @@ function nodeById(node: NodeId, ctx: Context, info: GraphQLResolveInfo): Loaded<
     case 'MDM':
       return mdms.byId(sessionIn(node)!, ctx);
     case 'AssessmentScore':
-      return scoreById(node as NodeId & ScoreTarget, ctx);
+      return scoreById(node as NodeId & { readonly id: Uuid }, ctx);
     default:
       return byId(node as ListedRef, wantsAttributes(info, node.type, ctx), ctx);
   }
