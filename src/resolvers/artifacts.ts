@@ -48,7 +48,7 @@ export const clientIdOf = ({ clientId, namedParents }: SessionRef): Uuid | undef
   clientId ?? namedParents?.clientId;
 
 /** A note that is returned, if there is one. */
-export function noteRef(
+function noteRef(
   record: NoteRecord | null,
   session: SessionRef | undefined,
   ctx: Context,
@@ -90,6 +90,10 @@ export const noteRecord = ({ noteId, session }: NoteTarget, { loaders }: Context
   session
     ? loaders.record(endpoints.noteOfSession, session.id, { fresh })
     : loaders.record(endpoints.note, noteId, { fresh });
+
+/** Read without caches. */
+export const noteAfterChange = async (change: NoteTarget, _args: unknown, ctx: Context) =>
+  noteRef(await noteRecord(change, ctx, true), change.session, ctx);
 
 /** Null if it no longer exists: a later regeneration may have replaced it. */
 export function noteOfEvent(event: ProgressNoteEvent, _args: unknown, ctx: Context) {

@@ -1,17 +1,14 @@
 import type { Context } from '../context.ts';
 import { NOT_FOUND } from '../errors.ts';
 import { textOf } from '../json.ts';
+import { noteAfterChange } from '../resolvers/artifacts.ts';
 import {
   type Assigned,
   type Minted,
   assignSecondaryClinicians,
   authenticateClinician,
 } from '../resolvers/mutations/clinicians.ts';
-import {
-  type NoteChange,
-  changeNote,
-  noteAfterChange,
-} from '../resolvers/mutations/note-change.ts';
+import { type NoteChange, changeNote } from '../resolvers/mutations/note-change.ts';
 import type { Rejected } from '../resolvers/mutations/write.ts';
 import { type InputFields, builder, optional, required } from './builder.ts';
 import { oneCall } from './estimate-calls.ts';

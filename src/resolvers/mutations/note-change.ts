@@ -10,8 +10,8 @@ import { writes } from '../../rest/writes.ts';
 import { isObject } from '../../json.ts';
 import type { Uuid } from '../../uuid.ts';
 import { opened } from '../access/prove.ts';
-import { type NoteTarget, auditedTarget, clientIdOf, noteRecord, noteRef } from '../artifacts.ts';
-import type { NoteRef, SessionRef } from '../refs.ts';
+import { type NoteTarget, auditedTarget, clientIdOf, noteRecord } from '../artifacts.ts';
+import type { SessionRef } from '../refs.ts';
 import { type Rejected, answerAbout, auditedWrite, rejectionOf } from './write.ts';
 
 export interface NoteChange {
@@ -108,15 +108,6 @@ async function currentNoteId({ noteId, session }: NoteTarget, ctx: Context): Pro
   if (record.id) return record.id;
   const why = record.isLoading ? 'is still being generated for the first time' : 'has no id';
   throw new BadInput(`"progressNoteId": the note ${why}.`);
-}
-
-/** Read without caches. */
-export async function noteAfterChange(
-  change: NoteChange,
-  _args: unknown,
-  ctx: Context,
-): Promise<NoteRef | null> {
-  return noteRef(await noteRecord(change, ctx, true), change.session, ctx);
 }
 
 /** What is wrong with the input: it is not sent if it can't succeed. Of instructions an emoji counts as one character. */
