@@ -64,12 +64,9 @@ export function auditEventRead(event: PartnerEvent, { audit }: Context): void {
   );
 }
 
-interface EventsArgs extends Pick<WindowArgs, 'first' | 'after'> {
-  readonly filter: EventFilter;
-}
-
 /** Events of the log that the viewer may see, oldest first. `first` was checked when the calls were estimated. */
-export async function eventsSince({ after, filter, ...args }: EventsArgs, ctx: Context) {
+export async function eventsSince(args: WindowArgs, filter: EventFilter, ctx: Context) {
+  const { after } = args;
   const { count: first } = sizeOf(args);
   ctx.doNotCache();
   await requireFilterAccess(filter, ctx);

@@ -80,8 +80,7 @@ builder.queryFields((t) => ({
       filter: t.arg(optional(EventFilter, 'Only events that match.')),
     },
     extensions: eventsCost,
-    resolve: (_root, args, ctx) =>
-      eventsSince({ ...args, filter: eventFilterOf(args.filter, ctx.ids) }, ctx),
+    resolve: (_root, args, ctx) => eventsSince(args, eventFilterOf(args.filter, ctx.ids), ctx),
   }),
 }));
 

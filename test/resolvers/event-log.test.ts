@@ -163,7 +163,8 @@ describe('a log that is read continuously', () => {
       return opened.hub.scan(after, limit);
     };
     await eventsSince(
-      { filter: { types: ['transcript_ready'] } },
+      {},
+      { types: ['transcript_ready'] },
       contextOf({ ...opened.hub, scan }, usage),
     );
     expect(reads).toBe(3);
@@ -179,15 +180,12 @@ describe('a log that is read continuously', () => {
       usage.end();
       return read;
     };
-    const cut = await eventsSince(
-      { first: 100, filter: {} },
-      contextOf({ ...opened.hub, scan }, usage),
-    );
+    const cut = await eventsSince({ first: 100 }, {}, contextOf({ ...opened.hub, scan }, usage));
     let { pageInfo } = cut;
     let found = cut.edges.length;
     while (pageInfo.hasNextPage) {
-      const args = { first: 100, after: pageInfo.endCursor, filter: {} };
-      const next = await eventsSince(args, contextOf(opened.hub, createUsage()));
+      const args = { first: 100, after: pageInfo.endCursor };
+      const next = await eventsSince(args, {}, contextOf(opened.hub, createUsage()));
       found += next.edges.length;
       ({ pageInfo } = next);
     }
