@@ -48,11 +48,7 @@ export const clientIdOf = ({ clientId, namedParents }: SessionRef): Uuid | undef
   clientId ?? namedParents?.clientId;
 
 /** A note that is returned, if there is one. */
-function noteRef(
-  record: NoteRecord | null,
-  session: SessionRef | undefined,
-  ctx: Context,
-): NoteRef | null {
+function noteRef(record: NoteRecord | null, session: SessionRef | undefined, ctx: Context) {
   if (!record) return null;
   let note = session?.note;
   if (note?.record !== record) {

@@ -16,11 +16,7 @@ import { type ListedRef, type SessionRef, kindOf } from './refs.ts';
  * assessment, its client must be open, and in the lists of the clinician, clinic or organization that the filter names,
  * which must be open too: no list is read that the viewer may not. What an event links to needs proof in any case.
  */
-export async function isVisible(
-  event: PartnerEvent,
-  filter: EventFilter,
-  ctx: Context,
-): Promise<boolean> {
+export async function isVisible(event: PartnerEvent, filter: EventFilter, ctx: Context) {
   const { reach } = ctx;
   if (isSessionEvent(event))
     return reach.isPartner || RECORD_KINDS.some((kind) => reach.holds(kind, event[`${kind}Id`]));

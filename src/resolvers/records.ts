@@ -34,11 +34,7 @@ export const attribute =
         );
 
 /** Null if it does not exist or is not open. Unless its attributes are selected, it costs only the proof of access. */
-export async function byId<R extends ListedRef>(
-  ref: R,
-  wantsAttributes: boolean,
-  ctx: Context,
-): Promise<R | null> {
+export async function byId<R extends ListedRef>(ref: R, wantsAttributes: boolean, ctx: Context) {
   try {
     const open = await opened(ref, ctx);
     // Naming a record that is open shows that it is there.

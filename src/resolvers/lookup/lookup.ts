@@ -112,10 +112,7 @@ export class Lookup {
   }
 
   /** Is the client in the list of each clinician, clinic and organization that is named? */
-  async isClientUnder(
-    { clinicianId, clinicId, organizationId }: Parents,
-    id: Uuid,
-  ): Promise<boolean> {
+  async isClientUnder({ clinicianId, clinicId, organizationId }: Parents, id: Uuid) {
     const isIn = async (lists: readonly ClientList[]) =>
       lists.some((list) => this.ctx.useProof(list, id)) ||
       (await this.findClient(id, lists)) !== undefined;
