@@ -84,7 +84,7 @@ export function createPartner(connection: PartnerConnection, options: PartnerOpt
     if (isRead) inFlight.set(key, started);
     budget.deposit();
     const answer = started.join(usage);
-    started.start();
+    started.send();
     return answer;
   }
 

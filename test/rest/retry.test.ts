@@ -1,4 +1,5 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import type { Call } from '../../src/rest/client/call.ts';
 import { failureOf } from '../../src/rest/client/response.ts';
 import {
   createRetryBudget,
@@ -17,7 +18,7 @@ function failure(
   body = '{"error":{}}',
   retryAfter?: string,
 ): Failure {
-  const attempt = new Attempt({ finished() {}, release() {} }, 'token', 0);
+  const attempt = new Attempt({} as Call, 'token', 0);
   Object.assign(attempt, { outcome, status, body: Buffer.from(body), retryAfter });
   return failureOf('/route', attempt, 0);
 }

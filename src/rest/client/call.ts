@@ -14,7 +14,6 @@ import {
 import type { PartnerClient, Target } from '../partner.ts';
 import type { Usage } from '../usage.ts';
 import type { Breaker } from './breaker.ts';
-import type { QueuedCall } from './limiter.ts';
 import { failureOf, isAcceptance, jsonOf, verdictOf } from './response.ts';
 import { isOutage, nextDelay, type Failure } from './retry.ts';
 import { Attempt } from './transport.ts';
@@ -29,15 +28,16 @@ const NO_TIME = 'no clear answer within 15 s';
 const DEFINITE: ReadonlySet<string> = new Set(['BAD_USER_INPUT', 'NOT_FOUND']);
 
 /**
- * One call to the Partner API with all its attempts. `start` (breaker, token, slot) → `send` (deadline, breaker, call
- * limit, quota) → `finished` → `resolve`, or `retryOrFail`, which fails the call or starts it again. Synchronous if a
- * token and a slot are available.
+ * One call to the Partner API with all its attempts. `send` (breaker, token, slot, call limit, quota) → `dispatch` →
+ * `finished` → `resolve`, or `retryOrFail`, which fails the call or sends it again. Synchronous if a token and a slot
+ * are available.
  */
-export class Call implements QueuedCall {
+export class Call {
   isOver = false;
+  /** True while it waits for a slot, in the queues of all its operations. */
   isWaiting = false;
   readonly target: Target;
-  private readonly client: PartnerClient;
+  readonly client: PartnerClient;
   private readonly breaker: Breaker;
   /** The operation that began it. */
   private readonly usage: Usage;
@@ -67,46 +67,33 @@ export class Call implements QueuedCall {
     return waiter.promise;
   }
 
-  start(): void {
-    const { clock, limiter, tokens } = this.client;
-    const { needsToken, template } = this.target.endpoint;
-    // A retry may have to wait for a token or a slot, but not for longer than the call may take.
-    if (this.endsAt > 0) {
-      const end = () => this.fail(new PartnerUnavailable(template, NO_TIME));
-      this.setTimer(this.endsAt - clock.now(), end);
-    }
-    if (this.breaker.refuses()) return this.fail(this.circuitOpen());
-    if (needsToken && tokens.current() === undefined) return void this.awaitToken();
-    if (limiter.take()) return this.send();
+  /** Called again once there is a token, the limiter gives it a slot, or another attempt is due. */
+  send(hasSlot = false): void {
+    const { limiter, tokens } = this.client;
+    const isRefused = this.breaker.refuses();
+    const token = this.target.endpoint.needsToken ? tokens.current() : NO_TOKEN;
+    const isReady = !isRefused && token !== undefined && (hasSlot || limiter.take());
+    const problem = isRefused ? this.circuitOpen() : isReady ? this.charge() : undefined;
+    if (isReady && !problem) return this.dispatch(token);
+    if (isReady || hasSlot) limiter.release();
+    if (problem) return this.fail(problem);
+    if (token === undefined) return void this.awaitToken();
     this.isWaiting = true;
     for (const { usage } of this.waiters) limiter.enqueue(this, usage.queue);
   }
 
-  /** The caller holds a slot of the limiter. */
-  send(): void {
-    const { apiKey, clock, limiter, pathPrefix, pool, timeoutMs, tokens } = this.client;
+  private dispatch(token: string): void {
+    const { apiKey, clock, pathPrefix, pool, timeoutMs } = this.client;
     const { body = null, endpoint, key } = this.target;
-    // The token may have changed while the call was queued.
-    const token = endpoint.needsToken ? tokens.current() : NO_TOKEN;
-    if (token === undefined) {
-      limiter.release();
-      return this.start();
-    }
-    const now = clock.now();
-    if (this.endsAt === 0) this.endsAt = now + CALL_MS;
-    const leftMs = this.endsAt - now;
-    const problem = this.charge(leftMs);
-    if (problem) {
-      limiter.release();
-      return this.fail(problem);
-    }
     this.breaker.enter(this);
     const headers = ['X-API-Key', apiKey];
     if (token !== NO_TOKEN) headers.push('Access-Token', token);
     if (body !== null) headers.push('Content-Type', 'application/json');
     headers.push(...this.usage.traceHeaders);
+    const now = clock.now();
     const attempt = new Attempt(this, token, now);
     this.attempt = attempt;
+    const leftMs = this.endsAt - now;
     this.setTimer(endpoint.maxAttempts === 1 ? leftMs : Math.min(timeoutMs, leftMs), () =>
       attempt.end(attempt.isSent ? 'timeout' : 'unsent'),
     );
@@ -115,28 +102,23 @@ export class Call implements QueuedCall {
 
   finished(attempt: Attempt): void {
     const { limiter, tokens } = this.client;
-    const { body, outcome, status, token } = attempt;
+    const { body, token } = attempt;
     this.cancelTimer?.();
     this.attempt = undefined;
     this.breaker.leave(this, verdictOf(attempt));
     // Before the body is parsed, so that the next call is sent sooner.
     if (!attempt.holdsSlot) limiter.release();
     this.observe(attempt);
-    if (outcome !== 'answered' || status < 200 || status >= 300) return this.retryOrFail(attempt);
+    if (!attempt.isSuccess) return this.retryOrFail(attempt);
     const json = jsonOf(attempt);
-    if (json === undefined && !(this.target.endpoint.isWrite && isAcceptance(attempt))) {
+    if (json === undefined && !(this.target.endpoint.isWrite && isAcceptance(attempt)))
       return this.retryOrFail(attempt);
-    }
     if (token !== NO_TOKEN) tokens.accepted(token);
     try {
       this.resolve(this.readValue(json), body.length);
     } catch (error) {
       this.fail(error);
     }
-  }
-
-  release(): void {
-    this.client.limiter.release();
   }
 
   /** The operation has ended early. A write goes on once it is sent: aborting it would only hide its outcome. */
@@ -223,14 +205,15 @@ export class Call implements QueuedCall {
     } catch (error) {
       return this.fail(error);
     }
-    if (!this.isOver) this.start();
+    if (!this.isOver) this.send();
   }
 
   /** Counts an attempt for its operation and the daily quota. Returns an error if it may not be made. */
-  private charge(leftMs: number): PartnerError | undefined {
+  private charge(): PartnerError | undefined {
     const { template } = this.target.endpoint;
-    if (leftMs <= 0) return new PartnerUnavailable(template, NO_TIME);
-    if (this.breaker.refuses()) return this.circuitOpen();
+    const now = this.client.clock.now();
+    if (this.endsAt === 0) this.endsAt = now + CALL_MS;
+    if (now >= this.endsAt) return new PartnerUnavailable(template, NO_TIME);
     // The first operation that is below its limit is charged.
     const charged = this.waiters.find(({ usage }) => usage.calls < usage.maxCalls)?.usage;
     if (!charged) return new CallBudgetExhausted(template, 'the operation has used up its calls');
@@ -262,8 +245,14 @@ export class Call implements QueuedCall {
     if (isWrite && this.usage.isOver) return this.fail(new OperationAborted(template));
     if (this.waiters.length === 0) return this.fail(failure.error);
     if (isOutage(failure) && !budget.withdraw()) return this.fail(failure.error);
-    if (delayMs === 0) return this.start();
-    this.setTimer(delayMs, () => this.start());
+    const again = () => {
+      // It may have to wait for a token or a slot, but not for longer than the call may take.
+      const end = () => this.fail(new PartnerUnavailable(template, NO_TIME));
+      this.setTimer(this.endsAt - clock.now(), end);
+      this.send();
+    };
+    if (delayMs === 0) return again();
+    this.setTimer(delayMs, again);
   }
 
   private circuitOpen(): PartnerUnavailable {

@@ -1,15 +1,11 @@
 import type { Clock } from '../../clock.ts';
+import type { Call } from './call.ts';
 
 /** The token comes first, since every call needs it; then writes, since a person waits for them. */
 export type Priority = 'token' | 'write' | 'read';
 
-/** A call that may have to wait for a slot. */
-export interface QueuedCall {
-  /** True while it waits for a slot. A call that has ended, or was sent from another queue, is skipped. */
-  isWaiting: boolean;
-  /** Called with a slot held, which the call releases. */
-  send(): void;
-}
+/** A call that waits for a slot. `send` is called with a slot held, which the call releases. */
+export type QueuedCall = Pick<Call, 'isWaiting' | 'send'>;
 
 /** The waiting calls of one operation. */
 export interface CallQueue {
@@ -79,7 +75,7 @@ export function createLimiter(
         if (!next) break;
         next.isWaiting = false;
         inFlight += 1;
-        next.send();
+        next.send(true);
       }
     } finally {
       isSending = false;
@@ -93,6 +89,7 @@ export function createLimiter(
       const call = queue?.calls.shift();
       if (!queue || !call) return undefined;
       if (queue.calls.length > 0) waiting[queue.priority].push(queue);
+      // It may have ended, or was sent from another queue.
       if (call.isWaiting) return call;
     }
   }

@@ -56,10 +56,8 @@ const MEANINGS: Readonly<Record<Outcome, readonly [Failure['kind'], ErrorClass, 
 };
 
 export function failureOf(route: string, attempt: Attempt, wallNow: number): Failure {
-  const { outcome = 'aborted', status, unsentCode } = attempt;
-  if (outcome === 'answered' && (status < 200 || status >= 300)) {
-    return statusFailureOf(route, attempt, wallNow);
-  }
+  const { isSuccess, outcome = 'aborted', unsentCode } = attempt;
+  if (outcome === 'answered' && !isSuccess) return statusFailureOf(route, attempt, wallNow);
   const [kind, ErrorClass, what] = MEANINGS[outcome];
   const mayHaveTakenEffect = outcome !== 'unsent' && outcome !== 'aborted';
   const error = new ErrorClass(route, unsentCode ? `${what} (${unsentCode})` : what);

@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { Pool, type Dispatcher } from 'undici';
 import { endOfTurn } from '../../end-of-turn.ts';
+import type { Call } from './call.ts';
 
 /**
  * How one attempt ended. `unsent`: no byte of the request was sent. `reset`: the connection broke before any answer.
@@ -18,12 +19,6 @@ const GARBLED: ReadonlySet<string> = new Set([
   'HeadersOverflowError',
 ]);
 
-interface AttemptOwner {
-  finished(attempt: Attempt): void;
-  /** Called later for an attempt that still holds its slot. */
-  release(): void;
-}
-
 /** One HTTP request and its answer, as undici's handler. */
 export class Attempt implements Dispatcher.DispatchHandler {
   outcome: Outcome | undefined;
@@ -40,9 +35,9 @@ export class Attempt implements Dispatcher.DispatchHandler {
   readonly startedAt: number;
   /** It ended while undici was connecting for it, which can't be cancelled. Its slot is released when that is over. */
   holdsSlot = false;
-  private readonly call: AttemptOwner;
+  private readonly call: Call;
 
-  constructor(call: AttemptOwner, token: string, startedAt: number) {
+  constructor(call: Call, token: string, startedAt: number) {
     this.call = call;
     this.token = token;
     this.startedAt = startedAt;
@@ -51,6 +46,10 @@ export class Attempt implements Dispatcher.DispatchHandler {
   /** True once a byte of it may have been sent. */
   get isSent(): boolean {
     return this.controller !== undefined;
+  }
+
+  get isSuccess(): boolean {
+    return this.outcome === 'answered' && this.status >= 200 && this.status < 300;
   }
 
   /** Ends it early. */
@@ -90,7 +89,7 @@ export class Attempt implements Dispatcher.DispatchHandler {
 
   onResponseError(_: unknown, error: NodeJS.ErrnoException): void {
     if (!this.isSent) this.unsentCode = error.code;
-    if (this.holdsSlot) this.call.release();
+    if (this.holdsSlot) this.call.client.limiter.release();
     else if (!this.isSent) this.finish('unsent');
     else if (GARBLED.has(error.name)) this.finish('garbled');
     else this.finish(this.status > 0 ? 'cut' : 'reset');
