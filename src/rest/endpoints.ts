@@ -1,5 +1,5 @@
 import { toUuid, type Uuid } from '../uuid.ts';
-import { isObject, type JsonObject } from '../json.ts';
+import { isObject, textOf, type JsonObject } from '../json.ts';
 
 /** An answer names another record than the one that was asked for: it must be neither shown nor cached. */
 export const anotherRecord: unique symbol = Symbol('another record');
@@ -28,8 +28,6 @@ export interface Endpoint<T = unknown> {
   otherPath?(value: T): string | undefined;
 }
 
-const AUTHENTICATE = '/partners/authenticate';
-
 /** Only a UUID gets into a path: `encodeURIComponent('..')` is `..`, so encoding would let an id leave its template. */
 export function endpoint<T>(
   method: Endpoint['method'],
@@ -39,19 +37,22 @@ export function endpoint<T>(
   ttlMs: (value: T) => number = () => 0,
 ): Endpoint<T> {
   const [before = '', after] = template.split(/:\w+/);
-  const needsToken = template !== AUTHENTICATE;
-  const isWrite = needsToken && method !== 'GET';
   const path = (id: Uuid | undefined): string => {
     if (after === undefined) return template;
     const uuid = toUuid(id);
     if (!uuid) throw new TypeError(`${template} needs a UUID, but got something else`);
     return before + uuid + after;
   };
-  return { method, template, maxAttempts, isWrite, needsToken, path, read, ttlMs };
+  const isWrite = method !== 'GET';
+  return { method, template, maxAttempts, isWrite, needsToken: true, path, read, ttlMs };
 }
 
 /** Obtains the partner's token. Repeated freely: a second token does not end the first. */
-export const authenticate = endpoint('POST', AUTHENTICATE, 3, readToken);
+export const authenticate = {
+  ...endpoint('POST', '/partners/authenticate', 3, readToken),
+  isWrite: false,
+  needsToken: false,
+};
 
 /** The documented lifetime, for answers without one. */
 const TOKEN_LIFETIME_S = 3600;
@@ -65,6 +66,32 @@ function readToken(body: unknown) {
   // Less than a second can't be meant: each call would need a token of its own.
   const seconds = given >= 1 && given <= 24 * TOKEN_LIFETIME_S ? given : TOKEN_LIFETIME_S;
   return { value, lifetimeMs: seconds * 1000 };
+}
+
+/** The answers are undocumented and passed on unchanged; null if the body is empty. */
+const write = (method: 'POST' | 'PATCH', template: string, maxAttempts: number) =>
+  endpoint(method, template, maxAttempts, (answer) => answer ?? null);
+
+/**
+ * By the names of the mutations. None of them is aborted by the end of its operation once it is sent. The caller
+ * invalidates what they change.
+ */
+export const writes = {
+  magicEdit: write('POST', '/progress-notes/:progressNoteId/magic-edit', 1),
+  regenerateProgressNote: write('POST', '/progress-notes/:progressNoteId/regenerate', 1),
+  updateProgressNote: write('PATCH', '/progress-notes/:progressNoteId', 2),
+  /** Clinicians already assigned are skipped. */
+  assignSecondaryClinicians: write('POST', '/clients/:clientId/secondary-clinicians', 3),
+  /** One pair of tokens, to be passed on unchanged, names included. */
+  authenticateClinician: endpoint('POST', '/clinicians/:clinicianId/authenticate', 1, (answer) =>
+    isObject(answer) && isTokenPair(answer) ? answer : undefined,
+  ),
+};
+
+/** What the schema promises of a pair. The lifetime is a GraphQL Int, of 31 bits. */
+function isTokenPair({ AccessToken, RefreshToken, ExpiresIn }: JsonObject): boolean {
+  const seconds = Number(ExpiresIn);
+  return Boolean(textOf(AccessToken) && textOf(RefreshToken)) && seconds > 0 && seconds < 2 ** 31;
 }
 
 /** Of lists and notes. Events and mutations drop what they make stale; this bounds what neither of them reported. */

@@ -4,7 +4,7 @@ import { endpoints } from '../../src/rest/records.ts';
 import type { Partner } from '../../src/rest/partner.ts';
 import { secondaryCliniciansBody } from '../../src/rest/assumed-names.ts';
 import { createUsage } from '../../src/rest/usage.ts';
-import { writes } from '../../src/rest/writes.ts';
+import { writes } from '../../src/rest/endpoints.ts';
 import type { Usage } from '../../src/rest/usage.ts';
 import { createFakeClock } from '../support/rest/fake-clock.ts';
 import { codeOf, id, setUp } from '../support/rest/partner.ts';

@@ -2,7 +2,7 @@ import type { Context } from '../../context.ts';
 import type { JsonObject } from '../../json.ts';
 import { secondaryCliniciansBody } from '../../rest/assumed-names.ts';
 import { cachePathOf } from '../../rest/lists.ts';
-import { writes } from '../../rest/writes.ts';
+import { writes } from '../../rest/endpoints.ts';
 import type { Uuid } from '../../uuid.ts';
 import { isOpen } from '../access/prove.ts';
 import { BadInput } from '../../errors.ts';

@@ -2,11 +2,10 @@ import { hash } from 'node:crypto';
 
 import { BadInput, NotFound, missingArgument } from '../../errors.ts';
 import type { Context } from '../../context.ts';
-import type { Endpoint } from '../../rest/endpoints.ts';
+import { type Endpoint, writes } from '../../rest/endpoints.ts';
 import { endpoints } from '../../rest/records.ts';
 import { cachePathOf } from '../../rest/lists.ts';
 import { NoteLocked } from '../../rest/errors.ts';
-import { writes } from '../../rest/writes.ts';
 import { isObject } from '../../json.ts';
 import type { Uuid } from '../../uuid.ts';
 import { opened } from '../access/prove.ts';

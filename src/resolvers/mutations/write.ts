@@ -1,9 +1,8 @@
 import { BadInput, CodedError, NotFound, OperationError, StoreUnavailable } from '../../errors.ts';
 import type { Context } from '../../context.ts';
 import { isObject } from '../../json.ts';
-import { isOther } from '../../rest/endpoints.ts';
+import { isOther, type writes } from '../../rest/endpoints.ts';
 import { OutcomeUnknown, PartnerNotFound, PartnerRejected } from '../../rest/errors.ts';
-import type { writes } from '../../rest/writes.ts';
 import type { Uuid } from '../../uuid.ts';
 
 export type Missing = { readonly kind: 'missing'; readonly message?: string };
