@@ -2,7 +2,7 @@ import { OperationError, hasCode } from '../errors.ts';
 import { type Loaded, whenLoaded } from '../loaded.ts';
 import { PAGE_SIZE, type Page, type PagedList, type Row, firstOffsetOf, pageOf } from '../page.ts';
 import { type CursorSealer, hashedIds, shortHash } from './cursor.ts';
-import { type ReadPage, changeSeenAt, dividingOffset } from './drift.ts';
+import { changeSeenAt, dividingOffset } from './drift.ts';
 import {
   type Need,
   type Window,
@@ -24,6 +24,9 @@ export interface Edge<T extends Row> {
   readonly offset: number;
   readonly connection: Connection<T>;
 }
+
+/** Of a page that was not found, `total` is undefined. */
+type ReadPage<T> = Pick<Page<T>, 'rows' | 'askedAt'> & { readonly total: number | undefined };
 
 /** A list that changes faster than it can be read is shown as it was read, unless a page is missing. */
 const MAX_REREADS = 3;

@@ -1,17 +1,8 @@
 import { PAGE_SIZE, type Row, firstOffsetOf, lastPageOf, pageOf, pagesBetween } from '../page.ts';
+import type { Connection } from './connection.ts';
 import { type CursorPosition, hashedIds } from './cursor.ts';
 
-export interface ReadPage<T> {
-  readonly rows: readonly (T | undefined)[];
-  /** `undefined` if the page was not found. */
-  readonly total: number | undefined;
-  readonly askedAt?: number | undefined;
-}
-
-interface ReadPages {
-  readonly pages: ReadonlyMap<number, ReadPage<Row>>;
-  readonly total: number | undefined;
-}
+type ReadPages = Pick<Connection<Row>, 'pages' | 'total'>;
 
 /**
  * The offset where the cursor divides the list: of the first row after it, or, for `before`, of its own row. While that is
