@@ -65,32 +65,24 @@ export function createLimiter(
     return false;
   }
 
+  /** Round robin: a query with hundreds of calls must not delay a small one until all of them are done. */
   function sendQueued(): void {
     // A call that fails as it is sent releases its slot at once: loop instead of recursing.
     if (isSending) return;
     isSending = true;
     try {
       while (hasQueued() && mayStart()) {
-        const next = nextCall();
-        if (!next) break;
-        next.isWaiting = false;
+        const queue = (waiting.token.shift() ?? waiting.write.shift() ?? waiting.read.shift())!;
+        const call = queue.calls.shift()!;
+        if (queue.calls.length > 0) waiting[queue.priority].push(queue);
+        // It may have ended, or was sent from another queue.
+        if (!call.isWaiting) continue;
+        call.isWaiting = false;
         inFlight += 1;
-        next.send(true);
+        call.send(true);
       }
     } finally {
       isSending = false;
-    }
-  }
-
-  /** Round robin: a query with hundreds of calls must not delay a small one until all of them are done. */
-  function nextCall(): QueuedCall | undefined {
-    for (;;) {
-      const queue = waiting.token.shift() ?? waiting.write.shift() ?? waiting.read.shift();
-      const call = queue?.calls.shift();
-      if (!queue || !call) return undefined;
-      if (queue.calls.length > 0) waiting[queue.priority].push(queue);
-      // It may have ended, or was sent from another queue.
-      if (call.isWaiting) return call;
     }
   }
 
@@ -119,12 +111,11 @@ export function createLimiter(
       return undefined;
     },
     state() {
-      const entries = Object.values(waiting)
-        .flat()
-        .flatMap(({ calls }) => calls);
+      const queues = [...waiting.token, ...waiting.write, ...waiting.read];
+      const calls = queues.flatMap((queue) => queue.calls.filter(({ isWaiting }) => isWaiting));
       return {
         inFlight,
-        queued: new Set(entries.filter(({ isWaiting }) => isWaiting)).size,
+        queued: new Set(calls).size,
         callsToday: usedToday(),
         quotaRemaining: dailyQuota === undefined ? undefined : dailyQuota - usedToday(),
       };
