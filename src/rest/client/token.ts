@@ -14,11 +14,7 @@ const REFUSED_PAUSE_MS = 30_000;
 const NEVER = Number.NEGATIVE_INFINITY;
 
 /** Rejections of the authentication request that mean wrong credentials. */
-const REFUSALS: ReadonlySet<string> = new Set([
-  'BAD_USER_INPUT',
-  'NOT_FOUND',
-  'UPSTREAM_CREDENTIALS',
-]);
+const REFUSALS = new Set(['BAD_USER_INPUT', 'NOT_FOUND', 'UPSTREAM_CREDENTIALS']);
 
 /** The partner's access token, shared by all operations, and whether it and the API key are accepted. */
 export function createTokens(
