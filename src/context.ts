@@ -123,6 +123,6 @@ class ResponseSize {
     this.#bytes += bytes;
     if (this.#bytes <= MAX_MB * 2 ** 20) return;
     const message = `A response may have about ${MAX_MB} MB, and this one has more: ask for fewer rows or fields.`;
-    throw (this.#error ??= new ResponseTooLarge(message));
+    throw (this.#error ??= new ResponseTooLarge('QUERY_TOO_EXPENSIVE', message));
   }
 }

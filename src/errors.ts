@@ -22,11 +22,7 @@ export class OperationError extends CodedError {
 }
 
 /** The response of an operation is too large. Every field that is still to be resolved may fail with it. */
-export class ResponseTooLarge extends OperationError {
-  constructor(message: string) {
-    super('QUERY_TOO_EXPENSIVE', message);
-  }
-}
+export class ResponseTooLarge extends OperationError {}
 
 export const NOT_FOUND = 'No such record, or none that you may see.';
 
