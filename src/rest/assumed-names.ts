@@ -12,9 +12,7 @@ export function totalScoreOf(score: JsonObject): number | null {
 }
 
 /** "Per-question answers": assumed to be `answers`; the fields of each are documented. */
-export function answersOf(score: JsonObject): unknown {
-  return score['answers'];
-}
+export const answersOf = (score: JsonObject): unknown => score['answers'];
 
 /** "Risk of complications": whatever stands under the first key with `risk` in it. */
 export function riskOf(mdm: JsonObject): unknown {
@@ -31,6 +29,4 @@ export function crisisInterventionOf(mdm: JsonObject): boolean | null {
 }
 
 /** The body of POST secondary-clinicians. */
-export function secondaryCliniciansBody(clinicianIds: readonly Uuid[]): JsonObject {
-  return { clinicianIds };
-}
+export const secondaryCliniciansBody = (clinicianIds: readonly Uuid[]) => ({ clinicianIds });

@@ -56,22 +56,18 @@ export class Loaders {
 
   /** With `fresh`, one that was asked for after `freshSince`. */
   record<T>(endpoint: Endpoint<T>, id?: Uuid, { fresh = false } = {}): Loaded<T> {
-    return whenLoaded(this.entry(endpoint, id, undefined, fresh), ({ value }) => value);
+    const path = endpoint.path(id);
+    const since = fresh ? this.freshSince : 0;
+    return whenLoaded(this.read({ endpoint, id, key: path, path, since }), ({ value }) => value);
   }
 
   /** The same with its validity, for a caller that keeps it: `kept` is not looked up again while it is current. */
-  entry<T>(
-    endpoint: Endpoint<T>,
-    id?: Uuid,
-    kept?: CacheEntry<T>,
-    fresh = false,
-  ): Loaded<CacheEntry<T>> {
+  entry<T>(endpoint: Endpoint<T>, id: Uuid, kept?: CacheEntry<T>): Loaded<CacheEntry<T>> {
     const known = kept && this.known.get(kept.key);
     if (known) return known as CacheEntry<T>;
     if (kept?.validity.isCurrent) return this.useCached(kept);
     const path = endpoint.path(id);
-    const since = fresh ? this.freshSince : 0;
-    return this.read({ endpoint, id, key: path, path, since });
+    return this.read({ endpoint, id, key: path, path });
   }
 
   /** Called before and after a change. Answers that the shared cache holds still cost no call, unless `fresh`. */
