@@ -23,7 +23,10 @@ export function dividingOffset(
     pages.filter((page) => page >= 1 && page <= lastPageOf(total) && !read.pages.has(page));
   const gap = low ?? high;
   if (gap !== undefined) {
-    const pages = unread(pagesAround(low, high));
+    // If only one neighbour was found, one page more on the other side is enough: the anchor is further away only if
+    // ten or more rows were added right between the two.
+    const from = low === undefined ? pageOf(gap) - 1 : pageOf(low - 1);
+    const pages = unread(pagesBetween(from, high === undefined ? from + 1 : pageOf(high)));
     // The anchor was removed. What is between its nearest neighbours was added since, so either end will do.
     return pages.length > 0 ? pages : gap;
   }
@@ -34,7 +37,11 @@ export function dividingOffset(
   if (isAssumedUnchanged || cursor.ids.every((id) => id === '')) return atAnchor(cursor.offset);
 
   const shifted = pageOf(Math.max(0, cursor.offset + total - cursor.total));
-  const next = searchOrder(own, shifted).map(unread);
+  // Where the anchor was, where it is if all changes were before it, then up to three pages around both.
+  const around = [1, 2, 3].flatMap((away) =>
+    [own, shifted].map((page) => [page - away, page + away]),
+  );
+  const next = [[own], [shifted], ...around].map(unread);
   // All rows of its page were removed, or moved further: what followed them is where the page began.
   return next.find((pages) => pages.length > 0) ?? firstOffsetOf(own);
 }
@@ -75,20 +82,3 @@ export function changeSeenAt(cursor: CursorPosition | undefined, read: ReadPages
   const ids = hashedIds(page.rows);
   return cursor.ids.some((id, at) => id !== ids[at]) ? (page.askedAt ?? 0) : 0;
 }
-
-/**
- * The pages between a row found before the anchor and one found after it. With only one of them, one page more on
- * the other side: the anchor is further away only if ten or more rows were added right between the two.
- */
-function pagesAround(low: number | undefined, high: number | undefined): number[] {
-  if (low === undefined) return high === undefined ? [] : [pageOf(high) - 1];
-  const from = pageOf(low - 1);
-  return pagesBetween(from, high === undefined ? from + 1 : pageOf(high));
-}
-
-/** Where the anchor was, where it is if all changes were before it, then up to three pages around both. */
-const searchOrder = (own: number, shifted: number): readonly number[][] => [
-  [own],
-  [shifted],
-  ...[1, 2, 3].flatMap((away) => [own, shifted].map((page) => [page - away, page + away])),
-];

@@ -28,9 +28,8 @@ export function parseWindowArgs(
 ): WindowRequest {
   const issues = sizeIssues(args);
   const decoded = (name: 'after' | 'before') => {
-    const text = args[name] ?? undefined;
-    if (text === undefined) return undefined;
-    const position = cursors.open(text);
+    if (typeof args[name] !== 'string') return undefined;
+    const position = cursors.open(args[name]);
     if (position?.list === shortHash(key)) return position;
     issues.push(`"${name}" must be a cursor of this list and its filter, but is not`);
     return undefined;
