@@ -1,8 +1,7 @@
 import { OperationError, hasCode } from '../errors.ts';
 import { type Loaded, whenLoaded } from '../loaded.ts';
 import { PAGE_SIZE, type Page, type PagedList, type Row, firstOffsetOf, pageOf } from '../page.ts';
-import { type CursorSealer, hashedIds, shortHash } from './cursor.ts';
-import { changeSeenAt, dividingOffset } from './drift.ts';
+import { type CursorSealer, changeSeenAt, dividingOffset, hashedIds, shortHash } from './cursor.ts';
 import {
   type Need,
   type Window,

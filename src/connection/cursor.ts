@@ -1,7 +1,8 @@
 import { hash } from 'node:crypto';
 
-import { PAGE_SIZE, type Row } from '../page.ts';
+import { PAGE_SIZE, type Row, firstOffsetOf, lastPageOf, pageOf, pagesBetween } from '../page.ts';
 import type { Sealer } from '../sealed-text.ts';
+import type { Connection } from './connection.ts';
 
 /**
  * What a cursor holds. It is encrypted, since a filter with a date of birth could be guessed from the list's hash, and
@@ -37,4 +38,85 @@ export function hashedIds(rows: readonly (Row | undefined)[]): readonly string[]
   for (const [index, row] of rows.entries()) if (row) ids[index] = shortHash(row.id);
   idsOfRows.set(rows, ids);
   return ids;
+}
+
+type ReadPages = Pick<Connection<Row>, 'pages' | 'total'>;
+
+/**
+ * The offset where the cursor divides the list: of the first row after it, or, for `before`, of its own row. While that is
+ * not known: the pages to search next. Rows are added and removed between two requests, and offsets move. A cursor holds
+ * the ids on its row's page; its row, the anchor, is where these ids show it to be, or would be if it were still there.
+ */
+export function dividingOffset(
+  cursor: CursorPosition,
+  side: 'after' | 'before',
+  read: ReadPages,
+): number | readonly number[] {
+  const atAnchor = (offset: number) => (side === 'after' ? offset + 1 : offset);
+  const { exact, low, high } = anchorOffset(cursor, read);
+  if (exact !== undefined) return atAnchor(exact);
+
+  const { total = 0 } = read;
+  const unread = (pages: readonly number[]) =>
+    pages.filter((page) => page >= 1 && page <= lastPageOf(total) && !read.pages.has(page));
+  const gap = low ?? high;
+  if (gap !== undefined) {
+    // If only one neighbour was found, one page more on the other side is enough: the anchor is further away only if
+    // ten or more rows were added right between the two.
+    const from = low === undefined ? pageOf(gap) - 1 : pageOf(low - 1);
+    const pages = unread(pagesBetween(from, high === undefined ? from + 1 : pageOf(high)));
+    // The anchor was removed. What is between its nearest neighbours was added since, so either end will do.
+    return pages.length > 0 ? pages : gap;
+  }
+  const own = pageOf(cursor.offset);
+  // The total is the same, and the anchor's page is not needed. One row added and another removed since then can't be
+  // told from no change; to detect it, every page-aligned step would have to read one more page.
+  const isAssumedUnchanged = read.total === cursor.total && !read.pages.has(own);
+  if (isAssumedUnchanged || cursor.ids.every((id) => id === '')) return atAnchor(cursor.offset);
+
+  const shifted = pageOf(Math.max(0, cursor.offset + total - cursor.total));
+  // Where the anchor was, where it is if all changes were before it, then up to three pages around both.
+  const around = [1, 2, 3].flatMap((away) =>
+    [own, shifted].map((page) => [page - away, page + away]),
+  );
+  const next = [[own], [shifted], ...around].map(unread);
+  // All rows of its page were removed, or moved further: what followed them is where the page began.
+  return next.find((pages) => pages.length > 0) ?? firstOffsetOf(own);
+}
+
+/**
+ * The anchor's offset, as far as the pages read so far show it. It is at `low`, one past the last row found of those
+ * before it, or later; and before `high`, the first row found of those after it.
+ */
+function anchorOffset(cursor: CursorPosition, read: ReadPages) {
+  const index = cursor.offset % PAGE_SIZE;
+  const anchorId = cursor.ids[index] ?? '';
+  const own = read.pages.get(pageOf(cursor.offset));
+  const idAtOffset = own && hashedIds(own.rows)[index];
+  if (anchorId !== '' && idAtOffset === anchorId) return { exact: cursor.offset };
+
+  let low: number | undefined;
+  let high: number | undefined;
+  for (const [page, { rows }] of read.pages) {
+    for (const [at, id] of hashedIds(rows).entries()) {
+      const oldIndex = id === '' ? -1 : cursor.ids.indexOf(id);
+      if (oldIndex === -1) continue;
+      const offset = firstOffsetOf(page) + at;
+      // A row without an id can't be found itself; it is taken to be where it was if a neighbour is.
+      const hasNotMoved = offset - oldIndex === cursor.offset - index;
+      if (oldIndex === index || (anchorId === '' && hasNotMoved))
+        return { exact: offset - oldIndex + index };
+      if (oldIndex < index) low = Math.max(low ?? 0, offset + 1);
+      else high = Math.min(high ?? Infinity, offset);
+    }
+  }
+  return { low, high };
+}
+
+/** When the cursor's page was asked for, if it has other rows than it had at the same length of the list; otherwise 0. */
+export function changeSeenAt(cursor: CursorPosition | undefined, read: ReadPages): number {
+  const page = cursor && read.pages.get(pageOf(cursor.offset));
+  if (!page || page.total !== cursor.total) return 0;
+  const ids = hashedIds(page.rows);
+  return cursor.ids.some((id, at) => id !== ids[at]) ? (page.askedAt ?? 0) : 0;
 }
