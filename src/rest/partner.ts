@@ -1,3 +1,4 @@
+import { Pool } from 'undici';
 import { systemClock, type Clock } from '../clock.ts';
 import type { Config } from '../config.ts';
 import type { partnerObserver } from '../observability/observers.ts';
@@ -8,7 +9,6 @@ import { Call } from './client/call.ts';
 import { createLimiter } from './client/limiter.ts';
 import { createRetryBudget } from './client/retry.ts';
 import { createTokens } from './client/token.ts';
-import { openPool } from './client/transport.ts';
 import { authenticate, type Endpoint } from './endpoints.ts';
 import { endpoints } from './records.ts';
 import { OperationAborted } from './errors.ts';
@@ -66,7 +66,14 @@ export function createPartner(connection: PartnerConnection, options: PartnerOpt
   const cache = createResponseCache(clock, options.cacheBytes ?? CACHE_BYTES);
   const budget = createRetryBudget(clock);
   const limiter = createLimiter(clock, maxConcurrency, ratePerSecond, dailyQuota);
-  const pool = openPool(url, maxConcurrency, timeoutMs);
+  // HTTP/1.1: one lost HTTP/2 connection would fail all calls in flight. Each attempt has its own timer.
+  const pool = new Pool(url.origin, {
+    connections: maxConcurrency,
+    connect: { timeout: timeoutMs },
+    headersTimeout: 0,
+    bodyTimeout: 0,
+    allowH2: false,
+  });
   const breakers = new Map<string, Breaker>();
   const inFlight = new Map<string, Call>();
 

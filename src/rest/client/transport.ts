@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { Pool, type Dispatcher } from 'undici';
+import type { Dispatcher } from 'undici';
 import { endOfTurn } from '../../end-of-turn.ts';
 import type { Call } from './call.ts';
 
@@ -104,13 +104,3 @@ export class Attempt implements Dispatcher.DispatchHandler {
 
 const firstOf = (header: string | string[] | undefined): string | undefined =>
   Array.isArray(header) ? header[0] : header;
-
-/** HTTP/1.1: one lost HTTP/2 connection would fail all calls in flight. Each attempt has its own timer. */
-export const openPool = ({ origin }: URL, connections: number, connectMs: number): Pool =>
-  new Pool(origin, {
-    connections,
-    connect: { timeout: connectMs },
-    headersTimeout: 0,
-    bodyTimeout: 0,
-    allowH2: false,
-  });
