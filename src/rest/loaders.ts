@@ -13,8 +13,7 @@ import {
   type ListRef,
   type RecordOf,
 } from './lists.ts';
-import type { PartnerClient, Target } from './partner.ts';
-import type { Usage } from './usage.ts';
+import type { PartnerClient, Target, Usage } from './partner.ts';
 
 type Loader = DataLoader<Target, unknown, string>;
 

@@ -6,14 +6,13 @@ import type { Uuid } from '../uuid.ts';
 import { createResponseCache, type CacheEntry } from './cache.ts';
 import { Breaker } from './client/breaker.ts';
 import { Call } from './client/call.ts';
-import { createLimiter } from './client/limiter.ts';
+import { createLimiter, type CallQueue, type Priority } from './client/limiter.ts';
 import { createRetryBudget } from './client/retry.ts';
 import { createTokens } from './client/token.ts';
 import { authenticate, type Endpoint } from './endpoints.ts';
 import { endpoints } from './records.ts';
 import { OperationAborted } from './errors.ts';
 import { Loaders } from './loaders.ts';
-import { createUsage, type Usage } from './usage.ts';
 
 /** `baseUrl` ends in `/v2`. */
 export type PartnerConnection = Omit<Extract<Config['partner'], { kind: 'real' }>, 'kind'>;
@@ -174,4 +173,44 @@ export function createPartner(connection: PartnerConnection, options: PartnerOpt
     },
   };
   return client;
+}
+
+export interface UsageOptions {
+  readonly maxCalls?: number;
+  readonly priority?: Priority;
+  /** Name, value, name, value. */
+  readonly traceHeaders?: readonly string[] | undefined;
+  /** For log lines. */
+  readonly requestId?: string | undefined;
+}
+
+export type Usage = ReturnType<typeof createUsage>;
+
+/** What one operation, or one delivered event, has used of the Partner API. */
+export function createUsage({
+  maxCalls = Number.POSITIVE_INFINITY,
+  priority = 'read',
+  traceHeaders = [],
+  requestId,
+}: UsageOptions = {}) {
+  return {
+    maxCalls,
+    requestId,
+    traceHeaders,
+    calls: 0,
+    cached: 0,
+    coalesced: 0,
+    retried: 0,
+    /** The calls it began or joined. */
+    joined: [] as Call[],
+    /** True once the operation has ended. */
+    isOver: false,
+    /** Calls that wait for a slot. */
+    queue: { priority, calls: [] } as CallQueue,
+    /** Ends the operation early: reads are aborted, a write that was sent is not. */
+    end(): void {
+      this.isOver = true;
+      for (const call of this.joined) call.abandon(this);
+    },
+  };
 }

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Context } from '../../src/context.ts';
 import type { EventHub } from '../../src/events/event-hub.ts';
 import { eventsSince } from '../../src/resolvers/event-log.ts';
-import { createUsage } from '../../src/rest/usage.ts';
+import { createUsage } from '../../src/rest/partner.ts';
 import { listen } from '../support/access/listener.ts';
 import { viewerWith } from '../support/access/viewers.ts';
 import { bytesOf, delivery, macOf, uuid } from '../support/events/deliveries.ts';

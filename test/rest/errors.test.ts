@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { endpoints } from '../../src/rest/records.ts';
 import { NoteLocked, PartnerRejected } from '../../src/rest/errors.ts';
-import { createUsage } from '../../src/rest/usage.ts';
+import { createUsage } from '../../src/rest/partner.ts';
 import { writes } from '../../src/rest/endpoints.ts';
 import { codeOf, failureOf, id, loadersOf, setUp } from '../support/rest/partner.ts';
 import { answer, envelope, pageBody } from '../support/rest/upstream.ts';

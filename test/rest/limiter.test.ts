@@ -3,7 +3,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { endpoints } from '../../src/rest/records.ts';
 import { createLimiter } from '../../src/rest/client/limiter.ts';
 import type { CallQueue, Priority } from '../../src/rest/client/limiter.ts';
-import { createUsage } from '../../src/rest/usage.ts';
+import { createUsage } from '../../src/rest/partner.ts';
 import { writes } from '../../src/rest/endpoints.ts';
 import { createFakeClock } from '../support/rest/fake-clock.ts';
 import { codeOf, failureOf, id, loadersOf, setUp } from '../support/rest/partner.ts';

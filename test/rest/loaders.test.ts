@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import { describe, expect, it } from 'vitest';
 import { cachePathOf } from '../../src/rest/lists.ts';
 import { endpoints } from '../../src/rest/records.ts';
-import { createUsage } from '../../src/rest/usage.ts';
+import { createUsage } from '../../src/rest/partner.ts';
 import { createFakeClock } from '../support/rest/fake-clock.ts';
 import { codeOf, id, loadersOf, setUp } from '../support/rest/partner.ts';
 import { answer, envelope, pageBody } from '../support/rest/upstream.ts';

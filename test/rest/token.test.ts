@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from 'vitest';
 import { endpoints } from '../../src/rest/records.ts';
-import { createUsage } from '../../src/rest/usage.ts';
+import { createUsage } from '../../src/rest/partner.ts';
 import { writes } from '../../src/rest/endpoints.ts';
 import { createFakeClock } from '../support/rest/fake-clock.ts';
 import { codeOf, id, loadersOf, setUp } from '../support/rest/partner.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { endpoints } from '../../src/rest/records.ts';
-import { createUsage } from '../../src/rest/usage.ts';
+import { createUsage } from '../../src/rest/partner.ts';
 import { codeOf, id, loadersOf, setUp } from '../support/rest/partner.ts';
 import { answer } from '../support/rest/upstream.ts';
 import type { Script } from '../support/rest/upstream.ts';

@@ -1,15 +1,13 @@
 import type { ServerResponse } from 'node:http';
 import { describe, expect, it } from 'vitest';
 import { endpoints } from '../../src/rest/records.ts';
-import type { Partner } from '../../src/rest/partner.ts';
+import { createPartner, createUsage } from '../../src/rest/partner.ts';
+import type { Partner, Usage } from '../../src/rest/partner.ts';
 import { secondaryCliniciansBody } from '../../src/rest/assumed-names.ts';
-import { createUsage } from '../../src/rest/usage.ts';
 import { writes } from '../../src/rest/endpoints.ts';
-import type { Usage } from '../../src/rest/usage.ts';
 import { createFakeClock } from '../support/rest/fake-clock.ts';
 import { codeOf, id, setUp } from '../support/rest/partner.ts';
 import { answer, envelope, openUpstream } from '../support/rest/upstream.ts';
-import { createPartner } from '../../src/rest/partner.ts';
 import type { Script } from '../support/rest/upstream.ts';
 
 type Write = (partner: Partner, usage?: Usage) => Promise<unknown>;

@@ -2,7 +2,7 @@ import type { ExecutionArgs } from 'graphql';
 import { isAsyncIterable } from 'graphql-yoga';
 
 import { createContext } from '../../context.ts';
-import { createUsage } from '../../rest/usage.ts';
+import { createUsage } from '../../rest/partner.ts';
 import type { GatewayParts } from '../gateway.ts';
 import type { ExecutionContext, GatewayContext, GatewayPlugin } from '../yoga.ts';
 

@@ -4,7 +4,7 @@ import { LRUCache } from 'lru-cache';
 import { createContext } from '../../context.ts';
 import { type PartnerEvent, isSessionEvent } from '../../events/partner-event.ts';
 import { auditEventRead, isVisible } from '../../resolvers/event-log.ts';
-import { type Usage, createUsage } from '../../rest/usage.ts';
+import { type Usage, createUsage } from '../../rest/partner.ts';
 import { type ResultBasis, basisOf, isValid } from '../plugins/use-answer-cache.ts';
 import type { GatewayParts } from '../gateway.ts';
 import type { SharedOperation } from './subscriptions.ts';

@@ -11,8 +11,7 @@ import {
   PartnerRateLimited,
   PartnerUnavailable,
 } from '../errors.ts';
-import type { PartnerClient, Target } from '../partner.ts';
-import type { Usage } from '../usage.ts';
+import type { PartnerClient, Target, Usage } from '../partner.ts';
 import type { Breaker } from './breaker.ts';
 import { failureOf, isAcceptance, jsonOf, verdictOf } from './response.ts';
 import { isOutage, nextDelay, type Failure } from './retry.ts';

@@ -1,8 +1,6 @@
 import { PartnerError } from '../../../src/rest/errors.ts';
-import { createPartner } from '../../../src/rest/partner.ts';
-import type { Partner, PartnerOptions } from '../../../src/rest/partner.ts';
-import { createUsage } from '../../../src/rest/usage.ts';
-import type { UsageOptions } from '../../../src/rest/usage.ts';
+import { createPartner, createUsage } from '../../../src/rest/partner.ts';
+import type { Partner, PartnerOptions, UsageOptions } from '../../../src/rest/partner.ts';
 import type { Uuid } from '../../../src/uuid.ts';
 import { openUpstream, uuid } from './upstream.ts';
 import type { Script, Upstream, UpstreamOptions } from './upstream.ts';
