@@ -17,8 +17,5 @@ export const systemClock: Clock = {
   },
 };
 
-/**
- * The wall-clock time at the start of the process plus the monotonic time since. Expiry times and ages use it, because
- * the wall clock may be set by hand or by NTP.
- */
+/** Wall-clock time for expiry times and ages, which does not jump when the clock is set by hand or by NTP. */
 export const steadyNow = (): number => Math.round(performance.timeOrigin + performance.now());

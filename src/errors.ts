@@ -26,10 +26,7 @@ export class ResponseTooLarge extends OperationError {}
 
 export const NOT_FOUND = 'No such record, or none that you may see.';
 
-/**
- * The record does not exist or is not open to the viewer: the two must look the same. The message may only add an
- * argument that the request lacks.
- */
+/** Absent, or not open to the viewer: the two must look the same. The message may only add an argument that is missing. */
 export class NotFound extends OperationError {
   constructor(message = NOT_FOUND) {
     super('NOT_FOUND', message);

@@ -30,7 +30,6 @@ export const shortHash = (text: string): string => hash('sha256', text, 'base64u
 /** By a page's rows: a cached page is hashed once for all operations that read it. */
 const idsOfRows = new WeakMap<object, readonly string[]>();
 
-/** The hashed ids of a page's rows, as a cursor holds them. */
 export function hashedIds(rows: readonly (Row | undefined)[]): readonly string[] {
   const known = idsOfRows.get(rows);
   if (known !== undefined) return known;

@@ -8,9 +8,8 @@ export interface CacheEntry<T = unknown> {
   /** What invalidates it, beside its key: the path of its list, a note's other path, or a template. */
   readonly path: string;
   readonly value: T;
-  /** When the call for it began, on the clock of `expiresAt`. */
+  /** When the call for it began. Both times are of the clock that was passed in: `performance.now()`. */
   readonly askedAt: number;
-  /** On the clock that was passed in: `performance.now()`. */
   readonly expiresAt: number;
   /** True while the cache holds this answer. An object of its own, which can be kept without the value. */
   readonly validity: { isCurrent: boolean };

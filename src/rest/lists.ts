@@ -5,10 +5,7 @@ import { toUuid, type Uuid } from '../uuid.ts';
 import { CHANGING_TTL_MS, anotherRecord, endpoint, isOther, type Endpoint } from './endpoints.ts';
 import { isObject, textOf, type JsonObject } from '../json.ts';
 
-/**
- * A reader of rows. It returns undefined for a row without a usable id. The API shows `id` for clients and `sessionId`
- * for sessions; other records may well use `<noun>Id`, as its events do.
- */
+/** Undefined for a row without a usable id. The API shows only clients' `id`; others may use `<noun>Id`, as events do. */
 const rowReader =
   <T>(idName: string, read: (id: Uuid, raw: JsonObject) => T) =>
   (raw: JsonObject): T | undefined => {
@@ -131,7 +128,6 @@ type RecordByList = {
 export type ListName = keyof RecordByList;
 export type RecordOf<N extends ListName> = RecordByList[N];
 
-/** A list, its parent and its filter. */
 export interface ListRef<N extends ListName = ListName> {
   readonly name: N;
   /** The parent's id. Only `organizations` has none. */
