@@ -155,10 +155,7 @@ export class Connection<T extends Row> {
    * Drops the pages that contradict others: the list changed between two reads, or a page came from the cache. Returns the
    * pages to read next, from now on past the cache; undefined if there is nothing to read again.
    */
-  private dropContradicting(
-    { after, before }: WindowRequest,
-    wanted: readonly number[],
-  ): readonly number[] | undefined {
+  private dropContradicting({ after, before }: WindowRequest, wanted: readonly number[]) {
     const { pages, total: newest } = this;
     // If every page read was past the end: page one exists as long as the list does.
     if (newest === undefined) return [1];

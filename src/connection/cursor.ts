@@ -46,11 +46,7 @@ type ReadPages = Pick<Connection<Row>, 'pages' | 'total'>;
  * not known: the pages to search next. Rows are added and removed between two requests, and offsets move. A cursor holds
  * the ids on its row's page; its row, the anchor, is where these ids show it to be, or would be if it were still there.
  */
-export function dividingOffset(
-  cursor: CursorPosition,
-  side: 'after' | 'before',
-  read: ReadPages,
-): number | readonly number[] {
+export function dividingOffset(cursor: CursorPosition, side: 'after' | 'before', read: ReadPages) {
   const atAnchor = (offset: number) => (side === 'after' ? offset + 1 : offset);
   const { exact, low, high } = anchorOffset(cursor, read);
   if (exact !== undefined) return atAnchor(exact);

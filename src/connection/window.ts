@@ -1,6 +1,6 @@
 import { BadInput } from '../errors.ts';
 import { PAGE_SIZE, pageOf, pagesBetween } from '../page.ts';
-import { type CursorPosition, type CursorSealer, shortHash } from './cursor.ts';
+import { type CursorSealer, shortHash } from './cursor.ts';
 
 export interface WindowArgs {
   readonly first?: number | null | undefined;
@@ -9,23 +9,13 @@ export interface WindowArgs {
   readonly before?: string | null | undefined;
 }
 
-/** Validated arguments with decoded cursors. */
-export interface WindowRequest {
-  readonly from: 'first' | 'last';
-  readonly count: number;
-  readonly after?: CursorPosition | undefined;
-  readonly before?: CursorPosition | undefined;
-}
+export type WindowRequest = Readonly<ReturnType<typeof parseWindowArgs>>;
 
 const MAX_ROWS = 100;
 const DEFAULT_ROWS = 10;
 
-/** Throws `BadInput` with every problem. */
-export function parseWindowArgs(
-  args: WindowArgs,
-  cursors: CursorSealer,
-  key: string,
-): WindowRequest {
+/** Decodes the cursors. Throws `BadInput` with every problem. */
+export function parseWindowArgs(args: WindowArgs, cursors: CursorSealer, key: string) {
   const issues = sizeIssues(args);
   const decoded = (name: 'after' | 'before') => {
     if (typeof args[name] !== 'string') return undefined;
@@ -40,7 +30,7 @@ export function parseWindowArgs(
 }
 
 /** The number of rows, and the end of the range between the cursors from which they are counted. */
-export function sizeOf({ first, last }: WindowArgs): Pick<WindowRequest, 'from' | 'count'> {
+export function sizeOf({ first, last }: WindowArgs): { from: 'first' | 'last'; count: number } {
   return typeof last === 'number'
     ? { from: 'last', count: last }
     : { from: 'first', count: first ?? DEFAULT_ROWS };

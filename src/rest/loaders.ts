@@ -77,13 +77,9 @@ export class Loaders {
   }
 
   /** Throws if an answer names another record than the expected one: it must be neither shown nor cached. */
-  requireSame(
-    { path, template }: Endpoint,
-    id: Uuid,
-    named: Uuid | null,
-    expected: Uuid | undefined,
-  ): void {
+  requireSame(endpoint: Endpoint, id: Uuid, named: Uuid | null, expected: Uuid | undefined): void {
     if (!expected || !named || named === expected) return;
+    const { path, template } = endpoint;
     this.client.invalidate([path(id)]);
     this.client.observer.otherRecord?.(template, this.usage.requestId);
     throw new PartnerContractBroken(template, 'the answer is about another record');
