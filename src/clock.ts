@@ -1,17 +1,13 @@
-/** Time, passed in so that tests can control it. */
-export interface Clock {
-  /** Monotonic milliseconds: lifetimes must survive a wall clock that jumps. */
-  now(): number;
-  /** The wall clock, in milliseconds since 1970: for HTTP dates and calendar days only. */
-  wallNow(): number;
-  /** Runs `run` once, `ms` from now. Returns a function that cancels it. */
-  after(ms: number, run: () => void): () => void;
-}
+export type Clock = typeof systemClock;
 
-export const systemClock: Clock = {
-  now: () => performance.now(),
-  wallNow: () => Date.now(),
-  after(ms, run) {
+/** Time, passed in so that tests can control it. */
+export const systemClock = {
+  /** Monotonic milliseconds: lifetimes must survive a wall clock that jumps. */
+  now: (): number => performance.now(),
+  /** The wall clock, in milliseconds since 1970: for HTTP dates and calendar days only. */
+  wallNow: (): number => Date.now(),
+  /** Runs `run` once, `ms` from now. Returns a function that cancels it. */
+  after(ms: number, run: () => void): () => void {
     const timer = setTimeout(run, ms);
     return () => clearTimeout(timer);
   },

@@ -18,11 +18,7 @@ export type PageInfo = Pick<
   'hasNextPage' | 'hasPreviousPage' | 'startCursor' | 'endCursor'
 >;
 
-export interface Edge<T extends Row> {
-  readonly node: T;
-  readonly offset: number;
-  readonly connection: Connection<T>;
-}
+export type Edge<T extends Row> = Readonly<Connection<T>['edges'][number]>;
 
 /** Of a page that was not found, `total` is undefined. */
 type ReadPage<T> = Pick<Page<T>, 'rows' | 'askedAt'> & { readonly total: number | undefined };
@@ -71,7 +67,7 @@ export class Connection<T extends Row> {
     return this.rows((row) => row);
   }
 
-  get edges(): readonly Edge<T>[] {
+  get edges() {
     return this.rows((node, offset) => ({ node, offset, connection: this }));
   }
 
