@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer';
-import { isNestedTooDeep, isObject } from '../../json.ts';
+import { isNestedTooDeep, isObject, type JsonObject } from '../../json.ts';
 import {
   NoteLocked,
   OperationAborted,
@@ -118,12 +118,11 @@ function forbiddenOf(route: string, layer: 'gateway' | 'application', messages: 
  * internal class name and means nothing.
  */
 function shapeOf(body: unknown) {
-  if (isObject(body) && isObject(body['error'])) {
-    return { layer: 'application', messages: messagesOf(body['error']['message']) } as const;
+  const { error, message }: JsonObject = isObject(body) ? body : {};
+  if (isObject(error)) {
+    return { layer: 'application', messages: messagesOf(error['message']) } as const;
   }
-  if (isObject(body) && typeof body['message'] === 'string') {
-    return { layer: 'gateway', messages: [body['message']] } as const;
-  }
+  if (typeof message === 'string') return { layer: 'gateway', messages: [message] } as const;
   return { layer: 'unknown', messages: [] } as const;
 }
 
