@@ -160,3 +160,11 @@ export function listKeyOf(ref: ListRef): string {
   }
   return pairs.length > 0 ? `${path}?${pairs.join('&')}` : path;
 }
+
+/** The request for a page. */
+export function pageTarget<N extends ListName>(list: ListRef<N>, page: number, since = 0) {
+  const endpoint = listEndpoints[list.name] as Endpoint as Endpoint<Page<RecordOf<N>>>;
+  const listKey = listKeyOf(list);
+  const key = `${listKey}${listKey.includes('?') ? '&' : '?'}page=${page}`;
+  return { endpoint, id: list.id, key, path: cachePathOf(list), page, listKey, since };
+}

@@ -1,18 +1,10 @@
 import DataLoader from 'dataloader';
 import { type Loaded, whenLoaded } from '../loaded.ts';
-import type { Page } from '../page.ts';
 import type { Uuid } from '../uuid.ts';
 import type { CacheEntry } from './cache.ts';
 import type { Endpoint } from './endpoints.ts';
 import { PartnerContractBroken } from './errors.ts';
-import {
-  listKeyOf,
-  listEndpoints,
-  cachePathOf,
-  type ListName,
-  type ListRef,
-  type RecordOf,
-} from './lists.ts';
+import { listKeyOf, pageTarget, type ListName, type ListRef } from './lists.ts';
 import type { PartnerClient, Target, Usage } from './partner.ts';
 
 type Loader = DataLoader<Target, unknown, string>;
@@ -40,12 +32,7 @@ export class Loaders {
 
   /** With `since`, a page that was asked for after that time. */
   page<N extends ListName>(list: ListRef<N>, page: number, since?: number) {
-    const endpoint = listEndpoints[list.name] as Endpoint as Endpoint<Page<RecordOf<N>>>;
-    const listKey = listKeyOf(list);
-    const key = `${listKey}${listKey.includes('?') ? '&' : '?'}page=${page}`;
-    const path = cachePathOf(list);
-    const target = { endpoint, id: list.id, key, path, page, listKey, since: since ?? 0 };
-    return whenLoaded(this.read(target), ({ value }) => value);
+    return whenLoaded(this.read(pageTarget(list, page, since)), ({ value }) => value);
   }
 
   /** The list's length as last seen: a hint that is kept far longer than the rows. */

@@ -122,8 +122,8 @@ export class Call {
 
   /** The operation has ended early. A write goes on once it is sent: aborting it would only hide its outcome. */
   abandon(usage: Usage): void {
-    if (this.isOver) return;
     const { isWrite, template } = this.target.endpoint;
+    if (this.isOver || (isWrite && this.attempt?.isSent)) return;
     if (!isWrite) {
       const leaving = this.waiters.filter((waiter) => waiter.usage === usage);
       this.waiters = this.waiters.filter((waiter) => waiter.usage !== usage);
@@ -133,7 +133,6 @@ export class Call {
       for (const { reject } of leaving) reject(failed ?? new OperationAborted(template));
       if (this.waiters.length > 0) return;
     }
-    if (isWrite && this.attempt?.isSent) return;
     if (this.attempt) return this.attempt.end('aborted');
     this.fail(new OperationAborted(template));
   }
