@@ -4,7 +4,6 @@ import { PAGE_SIZE, type Page, type PagedList, type Row, firstOffsetOf, pageOf }
 import { type CursorSealer, changeSeenAt, dividingOffset, hashedIds, shortHash } from './cursor.ts';
 import {
   type Need,
-  type Window,
   type WindowArgs,
   type WindowRequest,
   firstPagesToRead,
@@ -48,7 +47,7 @@ export class Connection<T extends Row> {
   total: number | undefined;
   private readonly list: PagedList<T>;
   private readonly cursors: CursorSealer;
-  private window: Window = { start: 0, end: 0 };
+  private window = { start: 0, end: 0 };
   private rereads = 0;
   /** When the last of the pages that contradict each other was asked for. What is read again has to be newer. */
   private contradictedAt = 0;

@@ -162,9 +162,15 @@ export function listKeyOf(ref: ListRef): string {
 }
 
 /** The request for a page. */
-export function pageTarget<N extends ListName>(list: ListRef<N>, page: number, since = 0) {
-  const endpoint = listEndpoints[list.name] as Endpoint as Endpoint<Page<RecordOf<N>>>;
-  const listKey = listKeyOf(list);
-  const key = `${listKey}${listKey.includes('?') ? '&' : '?'}page=${page}`;
-  return { endpoint, id: list.id, key, path: cachePathOf(list), page, listKey, since };
+export function pageTarget<N extends ListName>(ref: ListRef<N>, page: number, since = 0) {
+  const listKey = listKeyOf(ref);
+  return {
+    endpoint: listEndpoints[ref.name] as Endpoint as Endpoint<Page<RecordOf<N>>>,
+    id: ref.id,
+    key: `${listKey}${listKey.includes('?') ? '&' : '?'}page=${page}`,
+    path: cachePathOf(ref),
+    page,
+    listKey,
+    since,
+  };
 }
