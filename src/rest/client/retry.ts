@@ -15,7 +15,6 @@ export interface Failure {
 
 const MAX_THROTTLED = 3;
 const BACKOFF_BASE_MS = 100;
-const BACKOFF_MAX_MS = 2000;
 const THROTTLED_BASE_MS = 1000;
 
 /** Milliseconds to wait before the next attempt, or `null` to give up. `failures`: all of this call, at least one. */
@@ -39,8 +38,7 @@ export function nextDelay(
     const failed = failures.filter(isOutage).length;
     // Nothing was sent, so even a request that must not be repeated may be tried once more.
     const max = Math.max(last.kind === 'unsent' ? 2 : 1, maxAttempts);
-    const backoffMs = Math.min(BACKOFF_MAX_MS, BACKOFF_BASE_MS * 2 ** (failed - 1));
-    if (failed < max) delayMs = random() * backoffMs;
+    if (failed < max) delayMs = random() * BACKOFF_BASE_MS * 2 ** (failed - 1);
   }
   return delayMs < leftMs ? delayMs : null;
 }
