@@ -2,20 +2,26 @@ import SchemaBuilder, {
   type FieldMap,
   FieldRef,
   type InputType,
+  type ShapeFromTypeParam,
   type TypeParam,
 } from '@pothos/core';
-import { GraphQLError } from 'graphql';
+import { GraphQLError, type GraphQLResolveInfo } from 'graphql';
 
-import type { Connection } from '../connection/connection.ts';
+import type { Connection, Edge, PageInfo } from '../connection/connection.ts';
 import type { Context } from '../context.ts';
 import type * as Events from '../events/partner-event.ts';
-import { whenLoaded } from '../loaded.ts';
+import type { EventWindow } from '../resolvers/event-log.ts';
+import type { Assigned, Minted } from '../resolvers/mutations/clinicians.ts';
+import type { NoteChange } from '../resolvers/mutations/note-change.ts';
 import { attribute } from '../resolvers/records.ts';
 import type { ListedRef, NodeOfType, NodeRef, NodeType } from '../resolvers/refs.ts';
 import { calendarDateOf } from '../rest/lists.ts';
+import type { ProblemAddressed, ScoreAnswer, TranscriptItem } from '../rest/records.ts';
 import { SEALED_CHARACTERS } from '../sealed-text.ts';
 import type { Uuid } from '../uuid.ts';
+import type { Viewer } from '../viewer/viewer.ts';
 import type { EventTypeNames } from './events.ts';
+import { isNodeType } from './global-id.ts';
 
 type Text = { Input: string; Output: string };
 
@@ -25,7 +31,21 @@ export const builder = new SchemaBuilder<{
   Objects: { [T in NodeType]: NodeOfType<T> } & {
     [T in ListedRef['type'] as `${T}Connection`]: Connection<NodeOfType<T>>;
   } & {
+    [T in ListedRef['type'] as `${T}Edge`]: Edge<NodeOfType<T>>;
+  } & {
     [T in keyof EventTypeNames as EventTypeNames[T]]: Events.PartnerEvent & { readonly type: T };
+  } & {
+    PageInfo: PageInfo;
+    TranscriptItem: TranscriptItem;
+    ProblemAddressed: ProblemAddressed;
+    AssessmentAnswer: ScoreAnswer;
+    Viewer: Viewer;
+    Partner: object;
+    PartnerEventEdge: EventWindow['edges'][number];
+    PartnerEventConnection: EventWindow;
+    ProgressNoteChange: NoteChange;
+    SecondaryCliniciansAssigned: Assigned;
+    ClinicianTokens: Minted;
   };
   Interfaces: {
     Node: NodeRef;
@@ -40,59 +60,71 @@ export const builder = new SchemaBuilder<{
 }>({});
 
 type Types = typeof builder.$inferSchemaTypes;
+type Objects = Types['Objects'];
 export type InputFields = PothosSchemaTypes.InputFieldBuilder<Types, 'InputObject'>;
 
-/** Options of a nullable field or argument. */
-export const optional = <const T>(type: T, description: string) => ({ type, description });
+type Resolve = (parent: never, args: never, ctx: Context, info: GraphQLResolveInfo) => unknown;
 
-/** Options of a non-null field or argument: Pothos has `nullable` for the one and `required` for the other. */
-export const required = <T extends TypeParam<Types> | InputType<Types>>(
+/** Options of a nullable field or argument. */
+export const optional = <const T, R extends Resolve | undefined = undefined>(
   type: T,
   description: string,
-) => ({ type, description, nullable: false as const, required: true as const });
+  resolve?: R,
+) => ({ type, description, resolve: resolve as R });
+
+/** Options of a non-null field or argument: Pothos has `nullable` for the one and `required` for the other. */
+export const required = <
+  T extends TypeParam<Types> | InputType<Types>,
+  R extends Resolve | undefined = undefined,
+>(
+  ...options: Parameters<typeof optional<T, R>>
+) => ({ ...optional(...options), nullable: false as const, required: true as const });
 
 /** Options that every `raw` field shares. */
 export const RAW = optional('JSON', 'The whole record as the Partner API returned it.');
 
 type Field = FieldMap[string];
-/** An attribute of a record: its description or, if it is no nullable string, its options. */
-type Attribute = string | AttributeOptions;
-type AttributeOptions = ReturnType<typeof optional<TypeParam<Types>>> & {
-  /** Makes the field's value of the Partner API's. */
-  readonly convert?: (value: never, ctx: Context) => unknown;
-};
-type NodeFields<F, R extends NodeRef> = {
-  readonly [K in keyof F]: K extends keyof NonNullable<R['record']> ? F[K] : Field;
-};
-
-/** Defines a type that implements Node. What is no field of Pothos is an attribute of the record. */
-export const nodeType = <T extends NodeType, F extends Record<string, Field | Attribute>>(
-  name: T,
-  description: string,
-  fieldsOf: (
-    t: PothosSchemaTypes.ObjectFieldBuilder<Types, NodeOfType<T>>,
-  ) => F & NodeFields<F, NodeOfType<T>>,
-) =>
-  builder.objectType(name, { description, interfaces: ['Node'] } as never, (t) => {
-    const fields = Object.entries<Field | Attribute>(fieldsOf(t as never));
-    const defined = fields.map(([field, given]) => [
-      field,
-      given instanceof FieldRef ? given : t.field(attributeField(field, given as Attribute)),
-    ]);
-    return Object.fromEntries(defined) as FieldMap;
-  });
-
-/** If the record is known by id alone, it is looked up first. */
-function attributeField(name: string, given: Attribute) {
-  const { convert, ...options }: AttributeOptions =
-    typeof given === 'string' ? optional('String', given) : given;
-  const read = attribute(name);
-  const resolve = convert
-    ? (ref: NodeRef, args: unknown, ctx: Context) =>
-        whenLoaded(read(ref, args, ctx), (value) => convert(value as never, ctx))
-    : read;
-  return { ...options, extensions: { isAttribute: true }, resolve: resolve as never };
+/** A field of Pothos, or the options of one; of a nullable string, its description is enough. */
+type Given = Field | string | { readonly type: TypeParam<Types>; readonly description: string };
+type GivenType<G> = G extends { readonly type: infer T extends TypeParam<Types> }
+  ? ShapeFromTypeParam<Types, T, G extends { readonly nullable: false } ? false : true>
+  : string | null | undefined;
+type Properties<N extends keyof Objects> = N extends NodeType
+  ? NonNullable<NodeOfType<N>['record']>
+  : Objects[N];
+type ValueOf<G, K, N extends keyof Objects> = G extends {
+  readonly resolve: (...args: [Objects[N], never, Context, GraphQLResolveInfo]) => infer V;
 }
+  ? Awaited<V>
+  : K extends keyof Properties<N>
+    ? Properties<N>[K]
+    : symbol;
+
+/**
+ * Defines an object type. Options without a resolver return the property of the field's name: of a node, the record's.
+ * If the record is known by id alone, it is looked up first.
+ */
+export const objectType = <N extends keyof Objects, F extends Record<string, Given>>(
+  name: N,
+  description: string,
+  fieldsOf: (t: PothosSchemaTypes.ObjectFieldBuilder<Types, Objects[N]>) => F & {
+    readonly [K in keyof F]: ValueOf<F[K], K, N> extends GivenType<F[K]> ? F[K] : Field;
+  },
+) => {
+  const interfaces = isNodeType(name) ? ['Node'] : [];
+  builder.objectType(name, { description, interfaces } as never, (t) => {
+    const toField = (field: string, given: Given) => {
+      if (given instanceof FieldRef) return given;
+      const options = typeof given === 'string' ? optional('String', given) : given;
+      if ('resolve' in options && options.resolve) return t.field(options as never);
+      if (!isNodeType(name)) return t.expose(field as never, options as never);
+      const resolve = attribute(field as never);
+      return t.field({ ...options, extensions: { isAttribute: true }, resolve } as never);
+    };
+    const fields = Object.entries<Given>(fieldsOf(t as never));
+    return Object.fromEntries(fields.map(([field, given]) => [field, toField(field, given)]));
+  });
+};
 
 /** Values of an enum that the Partner API, and this gateway inside, spell in lower case. */
 export const enumValues = <V extends string>(descriptions: Readonly<Record<V, string>>) =>
@@ -101,7 +133,7 @@ export const enumValues = <V extends string>(descriptions: Readonly<Record<V, st
       value.toUpperCase(),
       { value, description },
     ]),
-  ) as { [K in Uppercase<V>]: { value: Lowercase<K>; description: string } };
+  ) as Record<string, { value: V; description: string }>;
 
 /** Reads an argument. The message never includes the value: a variable may hold patient data. */
 const parseText = (expected: string, isValid: (text: string) => boolean) => (value: unknown) => {

@@ -1,7 +1,7 @@
 import type { InputFieldMap } from '@pothos/core';
 import type { GraphQLResolveInfo } from 'graphql';
 
-import type { Connection, Edge, PageInfo as PageInfoShape } from '../connection/connection.ts';
+import type { Connection, Edge, PageInfo } from '../connection/connection.ts';
 import type { WindowArgs } from '../connection/window.ts';
 import { type Context, ROW_BYTES, SIGNED_BYTES } from '../context.ts';
 import { BadInput } from '../errors.ts';
@@ -10,77 +10,56 @@ import { connectionIn } from '../resolvers/records.ts';
 import { LISTS, type ListedRef } from '../resolvers/refs.ts';
 import type { ListName, ListRef } from '../rest/lists.ts';
 import type { Uuid } from '../uuid.ts';
-import { builder, optional, required } from './builder.ts';
-import { listCost } from './estimate-calls.ts';
+import { builder, objectType, required } from './builder.ts';
 import { parseId } from './global-id.ts';
 import { connectionNeed } from './selections.ts';
 
-export const PageInfo = builder.objectRef<PageInfoShape>('PageInfo').implement({
-  description: 'The first and last cursor of a page, and whether there are more rows.',
-  fields: (t) => ({
-    hasNextPage: t.expose(
-      'hasNextPage',
-      required('Boolean', 'Whether there are rows after this page.'),
-    ),
-    hasPreviousPage: t.expose(
-      'hasPreviousPage',
-      required('Boolean', 'Whether there are rows before this page.'),
-    ),
-    startCursor: t.expose(
-      'startCursor',
-      optional('String', 'Cursor of the first row, for `before`. Null on an empty page.'),
-    ),
-    endCursor: t.expose(
-      'endCursor',
-      optional(
-        'String',
-        'Cursor of the last row, for `after`. Null on an empty page, except in `events` if there are more.',
-      ),
-    ),
+objectType(
+  'PageInfo',
+  'The first and last cursor of a page, and whether there are more rows.',
+  () => ({
+    hasNextPage: required('Boolean', 'Whether there are rows after this page.'),
+    hasPreviousPage: required('Boolean', 'Whether there are rows before this page.'),
+    startCursor: 'Cursor of the first row, for `before`. Null on an empty page.',
+    endCursor:
+      'Cursor of the last row, for `after`. Null on an empty page, except in `events` if there are more.',
   }),
-});
+);
 
 function countAndAudit(row: ListedRef, ctx: Context): ListedRef {
   ctx.responseSize.add(ROW_BYTES);
   return auditRead(row, ctx);
 }
 
-/** The connection and edge types of one type of records. Each field reads only the upstream pages that it needs. */
-function defineConnection(type: ListedRef['type']) {
-  const edge = builder.objectRef<Edge<ListedRef>>(`${type}Edge`).implement({
-    description: 'A row of the list and its cursor.',
-    fields: (t) => ({
-      cursor: t.field({
-        ...required('String', 'Cursor of the row, for `after` or `before`.'),
-        resolve: ({ connection, offset }, _args, ctx) => {
-          ctx.responseSize.add(SIGNED_BYTES);
-          // The page of an edge was read.
-          return connection.cursorAt(offset)!;
-        },
-      }),
-      node: t.field({
-        ...required(type, 'The record.'),
-        resolve: ({ node }, _args, ctx) => countAndAudit(node, ctx) as never,
-      }),
-    }),
-  });
-  builder.objectRef<Connection<ListedRef>>(`${type}Connection`).implement({
-    description: 'A page of a list.',
-    fields: (t) => ({
-      edges: t.expose('edges', required([edge], 'The rows of the page with their cursors.')),
-      nodes: t.field({
-        ...required([type], 'The records of the page.'),
-        resolve: ({ nodes }, _args, ctx) => nodes.map((row) => countAndAudit(row, ctx)) as never,
-      }),
-      pageInfo: t.field({
-        ...required(PageInfo, 'Cursors of the page, and whether there are more rows.'),
-        resolve: (page) => page,
-      }),
-      totalCount: t.expose('totalCount', required('Int', 'Number of rows in the whole list.')),
-    }),
-  });
+const nodeOf = ({ node }: Edge<ListedRef>, _args: unknown, ctx: Context) =>
+  countAndAudit(node, ctx) as never;
+
+const nodesOf = ({ nodes }: Connection<ListedRef>, _args: unknown, ctx: Context) =>
+  nodes.map((row) => countAndAudit(row, ctx)) as never[];
+
+function cursorOf({ connection, offset }: Edge<ListedRef>, _args: unknown, ctx: Context): string {
+  ctx.responseSize.add(SIGNED_BYTES);
+  // The page of an edge was read.
+  return connection.cursorAt(offset)!;
 }
-for (const type of new Set(Object.values(LISTS).map(({ row }) => row))) defineConnection(type);
+
+// Each field reads only the upstream pages that it needs.
+for (const type of new Set(Object.values(LISTS).map(({ row }) => row))) {
+  objectType(`${type}Edge`, 'A row of the list and its cursor.', () => ({
+    cursor: required('String', 'Cursor of the row, for `after` or `before`.', cursorOf),
+    node: required(type, 'The record.', nodeOf),
+  }));
+  objectType(`${type}Connection`, 'A page of a list.', () => ({
+    edges: required([`${type}Edge`], 'The rows of the page with their cursors.'),
+    nodes: required([type], 'The records of the page.', nodesOf),
+    pageInfo: required(
+      'PageInfo',
+      'Cursors of the page, and whether there are more rows.',
+      (page: PageInfo) => page,
+    ),
+    totalCount: required('Int', 'Number of rows in the whole list.'),
+  }));
+}
 
 /** The arguments of a connection. Without `first` and `last` it has ten rows. */
 export const windowArgs = builder.args((t) => ({
@@ -138,7 +117,6 @@ export const listField = <N extends ListName, F extends InputFieldMap>(
   type: `${LISTS[name].row}Connection` as const,
   description,
   args: { ...windowArgs, ...filters } as typeof windowArgs & F,
-  extensions: listCost,
   resolve: (parent: ListedRef, args: ListArgs, ctx: Context, info: GraphQLResolveInfo) => {
     const list = { name, id: parent.id as Uuid, filter: filters && filterOf(args, ctx) };
     return connectionIn(parent, list, args, connectionNeed(info, ctx), ctx);

@@ -3,34 +3,26 @@ import {
   type OperationDefinitionNode,
   type ValidatedExecutionArgs,
   getArgumentValues,
+  getNamedType,
+  isUnionType,
 } from 'graphql';
 
 import { sizeIssues, maxPagesOfWindow, sizeOf } from '../connection/window.ts';
 import type { GrantedKind, Reach } from '../viewer/viewer.ts';
 import { type CollectedField, collectFields, needOf } from './selections.ts';
 
-type Arguments = Readonly<Record<string, unknown>>;
-
-/**
- * What a field may cost in upstream calls, as its `extensions` say. `below` is the cost of its subselection for one
- * record. Look-ups of records are not included: they are counted as they happen.
- */
-type Cost = 'list' | 'events' | ((below: number, args: () => Arguments, reach: Reach) => number);
-const withCost = (cost: Cost): { readonly cost: Cost } => ({ cost });
-
-/** A connection costs the pages of its window, and its subselection once for each row. */
-export const listCost = withCost('list');
-export const oneCall = withCost((below) => 1 + below);
-/** Costs a call and the subselection for each item of an argument. */
-export const callForEach = (argument: string) =>
-  withCost((below, args) => (1 + below) * (args()[argument] as readonly unknown[]).length);
-/** Costs the subselection for each record that the viewer's grants name. */
-export const forGranted = (kind: GrantedKind) =>
-  withCost((below, _args, reach) => reach.granted(kind).length * below);
-/** A page of the event log costs one call, and its subselection once for each event. */
-export const eventsCost = withCost('events');
-/** Costs the subselection for as many events as a session usually has at most. */
-export const eventsOfSessionCost = withCost((below) => 1 + 25 * below);
+/** Of records with a route of their own. A field of such a type costs one call. */
+const FETCHED_TYPES: ReadonlySet<string> = new Set([
+  'Node',
+  'Partner',
+  'ProgressNote',
+  'Transcript',
+  'MDM',
+  'ArtifactStatus',
+  'AssessmentScore',
+]);
+/** As many as a session usually has at most. */
+const EVENTS_OF_SESSION = 25;
 
 export interface ArgumentProblem {
   readonly issues: readonly string[];
@@ -63,23 +55,31 @@ export function estimateCalls(validated: ValidatedExecutionArgs, reach: Reach) {
     return calls;
   }
 
+  /** By the type of the field. Look-ups of records are not included: they are counted as they happen. */
   function estimate({ field, nodes }: CollectedField, parent: readonly string[]): number {
     const path = [...parent, responseName(nodes)];
     const inner = collectFields(nodes, field.type, validated);
+    /** Of the subselection for one record. */
     const below = ofFields(inner, path);
-    const cost = field.extensions['cost'] as Cost | undefined;
-    if (!cost) return below;
-    isConstant &&= cost === oneCall.cost;
+    const type = getNamedType(field.type);
+    const isConnection = type.name.endsWith('Connection');
+    const takesIds = field.args.some(({ name }) => name === 'ids');
+    const granted = field.extensions['granted'] as GrantedKind | undefined;
+    isConstant &&= !isConnection && !takesIds && !granted;
+    if (granted) return reach.granted(granted).length * below;
+    if (type.name === 'SessionEvent') return 1 + EVENTS_OF_SESSION * below;
     const ofNode = (node: FieldNode): number => {
-      const argsOf = () => getArgumentValues(field, node, variableValues);
-      if (typeof cost === 'function') return cost(below, argsOf, reach);
-      const args = argsOf();
+      const args = getArgumentValues(field, node, variableValues);
+      if (!isConnection) return (args['ids'] as readonly unknown[]).length * (1 + below);
       const issues = sizeIssues(args);
       if (issues.length > 0) problems.push({ issues, nodes: [node], path });
-      const pages = cost === 'events' ? 1 : maxPagesOfWindow(args, needOf(inner, validated));
+      const isLog = type.name === 'PartnerEventConnection';
+      const pages = isLog ? 1 : maxPagesOfWindow(args, needOf(inner, validated));
       return pages + sizeOf(args).count * below;
     };
-    return Math.max(...nodes.map(ofNode));
+    if (isConnection || takesIds) return Math.max(...nodes.map(ofNode));
+    // Every mutation returns a union.
+    return FETCHED_TYPES.has(type.name) || isUnionType(type) ? 1 + below : below;
   }
 
   const fields = collectFields([operation], schema.getRootType(operation.operation), validated);

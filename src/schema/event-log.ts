@@ -4,9 +4,7 @@ import type { Context } from '../context.ts';
 import type { EventFilter as Filter } from '../events/filter.ts';
 import { EVENT_TYPES, type EventType } from '../events/partner-event.ts';
 import { type EventWindow, eventsSince, subscribeToEvents } from '../resolvers/event-log.ts';
-import { builder, optional, required } from './builder.ts';
-import { PageInfo } from './connection.ts';
-import { eventsCost } from './estimate-calls.ts';
+import { builder, objectType, optional, required } from './builder.ts';
 import { PartnerEventType, TYPE_NAMES } from './events.ts';
 import { type GlobalIds, parseParentIds } from './global-id.ts';
 
@@ -30,33 +28,18 @@ const eventFilterOf = (input: FilterInput, ids: GlobalIds): Filter => ({
   ...parseParentIds(input ?? {}, ids),
 });
 
-const PartnerEventEdge = builder
-  .objectRef<EventWindow['edges'][number]>('PartnerEventEdge')
-  .implement({
-    description: 'An event and its position in the log.',
-    fields: (t) => ({
-      cursor: t.expose(
-        'cursor',
-        required('EventCursor', 'Position of the event in the log, for `after`.'),
-      ),
-      node: t.expose('node', required('PartnerEvent', 'The event.')),
-    }),
-  });
+objectType('PartnerEventEdge', 'An event and its position in the log.', () => ({
+  cursor: required('EventCursor', 'Position of the event in the log, for `after`.'),
+  node: required('PartnerEvent', 'The event.'),
+}));
 
-const PartnerEventConnection = builder.objectRef<EventWindow>('PartnerEventConnection').implement({
-  description: 'A page of the event log.',
-  fields: (t) => ({
-    edges: t.expose('edges', required([PartnerEventEdge], 'The events with their positions.')),
-    nodes: t.field({
-      ...required(['PartnerEvent'], 'The events.'),
-      resolve: (page) => page.edges.map((edge) => edge.node),
-    }),
-    pageInfo: t.expose(
-      'pageInfo',
-      required(PageInfo, 'Cursors of the page, and whether there are more events.'),
-    ),
-  }),
-});
+objectType('PartnerEventConnection', 'A page of the event log.', () => ({
+  edges: required(['PartnerEventEdge'], 'The events with their positions.'),
+  nodes: required(['PartnerEvent'], 'The events.', ({ edges }: EventWindow) =>
+    edges.map(({ node }) => node),
+  ),
+  pageInfo: required('PageInfo', 'Cursors of the page, and whether there are more events.'),
+}));
 
 builder.queryFields((t) => ({
   eventCursor: t.field({
@@ -71,7 +54,7 @@ builder.queryFields((t) => ({
   }),
   events: t.field({
     ...optional(
-      PartnerEventConnection,
+      'PartnerEventConnection',
       'The event log, oldest event first. A page may be short or empty while `hasNextPage` is true: go on from `endCursor`.',
     ),
     args: {
@@ -79,7 +62,6 @@ builder.queryFields((t) => ({
       after: t.arg(optional('EventCursor', 'Only events after this position.')),
       filter: t.arg(optional(EventFilter, 'Only events that match.')),
     },
-    extensions: eventsCost,
     resolve: (_root, args, ctx) => eventsSince(args, eventFilterOf(args.filter, ctx.ids), ctx),
   }),
 }));

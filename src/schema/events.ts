@@ -2,7 +2,6 @@ import type * as Events from '../events/partner-event.ts';
 import { mdms, noteOfEvent, scoreById, transcripts } from '../resolvers/artifacts.ts';
 import { clientOfEvent, linkTo, sessionOfEvent } from '../resolvers/records.ts';
 import { builder, enumValues, optional, required } from './builder.ts';
-import { oneCall } from './estimate-calls.ts';
 
 /** The GraphQL type of each type of event. */
 export const TYPE_NAMES = {
@@ -59,17 +58,11 @@ builder.interfaceType('SessionEvent', {
   interfaces: ['PartnerEvent'],
   resolveType,
   fields: (t) => ({
-    session: t.field({
-      ...required('Session', 'The session.'),
-      resolve: sessionOfEvent,
-    }),
+    session: t.field(required('Session', 'The session.', sessionOfEvent)),
     sessionExternalId: t.exposeString('sessionExternalId', {
       description: 'The partner’s own identifier for the session, as the event has it.',
     }),
-    client: t.field({
-      ...required('Client', 'The client of the session.'),
-      resolve: clientOfEvent,
-    }),
+    client: t.field(required('Client', 'The client of the session.', clientOfEvent)),
     clinician: t.field({
       ...required('Clinician', 'The clinician of the session.'),
       resolve: ({ clinicianId, clinicId }) => linkTo('Clinician', clinicianId, { clinicId }),
@@ -95,7 +88,6 @@ builder.interfaceType('ProgressNoteEvent', {
       type: 'ProgressNote',
       description:
         'The note as it is now, read from the Partner API. Null if it no longer exists (a later regeneration may have replaced it), or is not open to you.',
-      extensions: oneCall,
       resolve: noteOfEvent,
     }),
   }),
@@ -120,7 +112,6 @@ builder.objectType('TranscriptReady', {
     transcript: t.field({
       type: 'Transcript',
       description: 'The transcript, read from the Partner API. Null if it is not open to you.',
-      extensions: oneCall,
       resolve: transcripts.ofEvent,
     }),
   }),
@@ -142,7 +133,6 @@ builder.objectType('MDMElementsIdentified', {
     mdm: t.field({
       type: 'MDM',
       description: 'The MDM elements, read from the Partner API. Null if not open to you.',
-      extensions: oneCall,
       resolve: mdms.ofEvent,
     }),
   }),
@@ -153,10 +143,7 @@ builder.objectType('AssessmentCompleted', {
     'A client completed one assessment. A webhook with several scores becomes one event for each new score.',
   interfaces: ['PartnerEvent'],
   fields: (t) => ({
-    client: t.field({
-      ...required('Client', 'The client who was assessed.'),
-      resolve: clientOfEvent,
-    }),
+    client: t.field(required('Client', 'The client who was assessed.', clientOfEvent)),
     assessmentId: t.expose(
       'assessmentId',
       required('String', 'Identifier of the assessment, such as `phq9`.'),
@@ -165,7 +152,6 @@ builder.objectType('AssessmentCompleted', {
     assessmentScore: t.field({
       type: 'AssessmentScore',
       description: 'The score, read from the Partner API. Null if it is not open to you.',
-      extensions: oneCall,
       resolve: ({ scoreId: id, clientId }, _args, ctx) => scoreById({ id, clientId }, ctx),
     }),
   }),

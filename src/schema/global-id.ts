@@ -34,6 +34,7 @@ const LAYOUTS: Readonly<Record<NodeType, Layout>> = {
   Assessment: ['Q', 'clinicId', 'id'],
   MagicEdit: ['E', 'clinicianId', 'id'],
 };
+export const isNodeType = (name: string): name is NodeType => Object.hasOwn(LAYOUTS, name);
 /** A note whose session is not known. */
 const NOTE_ALONE: Layout = ['N', 'id'];
 const BY_CODE = new Map<string, readonly [NodeType, Layout]>([['N', ['ProgressNote', NOTE_ALONE]]]);

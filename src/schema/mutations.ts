@@ -10,8 +10,7 @@ import {
 } from '../resolvers/mutations/clinicians.ts';
 import { type NoteChange, changeNote } from '../resolvers/mutations/note-change.ts';
 import type { Rejected } from '../resolvers/mutations/write.ts';
-import { type InputFields, builder, optional, required } from './builder.ts';
-import { oneCall } from './estimate-calls.ts';
+import { type InputFields, builder, objectType, optional, required } from './builder.ts';
 import { parseId, noteTargetOf } from './global-id.ts';
 
 type MutationOutcome = NoteChange | Assigned | Minted | Rejected;
@@ -66,32 +65,27 @@ const outcomeTypes: Readonly<Record<MutationOutcome['kind'], string>> = {
 
 const resolveType = ({ kind }: MutationOutcome): string => outcomeTypes[kind];
 
-const ProgressNoteChange = builder.objectRef<NoteChange>('ProgressNoteChange').implement({
-  description:
-    'The change was accepted. A rewrite goes on in the background; a `progress_note_regenerated` event follows.',
-  fields: (t) => ({
-    progressNote: t.field({
-      type: 'ProgressNote',
-      description:
-        'The note as it is now, read again. While a rewrite runs it has the old text, or part of the new one.',
-      extensions: oneCall,
-      resolve: noteAfterChange,
-    }),
-    cursor: t.expose(
-      'cursor',
-      required(
-        'EventCursor',
-        'Position of the event log just before the change. Subscribe with it as `after` to be sure to receive the result.',
-      ),
+objectType(
+  'ProgressNoteChange',
+  'The change was accepted. A rewrite goes on in the background; a `progress_note_regenerated` event follows.',
+  () => ({
+    progressNote: optional(
+      'ProgressNote',
+      'The note as it is now, read again. While a rewrite runs it has the old text, or part of the new one.',
+      noteAfterChange,
     ),
-    raw: t.expose('raw', optional('JSON', 'The Partner API’s response.')),
+    cursor: required(
+      'EventCursor',
+      'Position of the event log just before the change. Subscribe with it as `after` to be sure to receive the result.',
+    ),
+    raw: optional('JSON', 'The Partner API’s response.'),
   }),
-});
+);
 
 const resultOf = (name: string, description: string) =>
   builder.unionType(name, {
     description,
-    types: [ProgressNoteChange, ProgressNoteLocked, InvalidInput, NotFound],
+    types: ['ProgressNoteChange', ProgressNoteLocked, InvalidInput, NotFound],
     resolveType,
   });
 
@@ -144,15 +138,14 @@ const UpdateProgressNoteInput = builder.inputType('UpdateProgressNoteInput', {
 const targetOf = (input: typeof RegenerateProgressNoteInput.$inferInput, { ids }: Context) =>
   noteTargetOf('progressNoteId', input.progressNoteId, input, ids);
 
-const SecondaryCliniciansAssigned = builder
-  .objectRef<Assigned>('SecondaryCliniciansAssigned')
-  .implement({
-    description: 'All the clinicians are assigned, including those that already were.',
-    fields: (t) => ({
-      client: t.expose('client', required('Client', 'The client.')),
-      raw: t.expose('raw', optional('JSON', 'The Partner API’s response.')),
-    }),
-  });
+objectType(
+  'SecondaryCliniciansAssigned',
+  'All the clinicians are assigned, including those that already were.',
+  () => ({
+    client: required('Client', 'The client.'),
+    raw: optional('JSON', 'The Partner API’s response.'),
+  }),
+);
 
 const AssignSecondaryCliniciansInput = builder.inputType('AssignSecondaryCliniciansInput', {
   description: 'The client, and the clinicians to assign.',
@@ -167,37 +160,37 @@ const AssignSecondaryCliniciansInput = builder.inputType('AssignSecondaryClinici
 
 const AssignSecondaryCliniciansResult = builder.unionType('AssignSecondaryCliniciansResult', {
   description: 'The outcome of an assignment.',
-  types: [SecondaryCliniciansAssigned, InvalidInput, NotFound],
+  types: ['SecondaryCliniciansAssigned', InvalidInput, NotFound],
   resolveType,
 });
 
 /** In PascalCase, as the Partner API spells the fields: its widget accepts no other spelling. */
-const ClinicianTokens = builder.objectRef<Minted>('ClinicianTokens').implement({
-  description:
-    'A clinician’s token pair, for the widget’s authenticate operation. Pass it on unchanged, names included.',
-  fields: (t) => ({
+objectType(
+  'ClinicianTokens',
+  'A clinician’s token pair, for the widget’s authenticate operation. Pass it on unchanged, names included.',
+  (t) => ({
     raw: t.expose(
       'tokens',
       required('JSON', 'The whole object as the Partner API returned it: pass this to the widget.'),
     ),
-    AccessToken: t.field({
-      ...required('String', 'Access token, valid for some minutes.'),
-      resolve: ({ tokens }) => tokens['AccessToken'] as string,
-    }),
-    IdToken: t.field({
-      ...optional('String', 'Reserved: do not depend on it.'),
-      resolve: ({ tokens }) => textOf(tokens['IdToken']),
-    }),
-    RefreshToken: t.field({
-      ...required('String', 'Refresh token, for one use by one browser session.'),
-      resolve: ({ tokens }) => tokens['RefreshToken'] as string,
-    }),
-    ExpiresIn: t.field({
-      ...required('Int', 'Lifetime of the access token in seconds.'),
-      resolve: ({ tokens }) => Math.floor(Number(tokens['ExpiresIn'])),
-    }),
+    AccessToken: required(
+      'String',
+      'Access token, valid for some minutes.',
+      ({ tokens }: Minted) => tokens['AccessToken'] as string,
+    ),
+    IdToken: optional('String', 'Reserved: do not depend on it.', ({ tokens }: Minted) =>
+      textOf(tokens['IdToken']),
+    ),
+    RefreshToken: required(
+      'String',
+      'Refresh token, for one use by one browser session.',
+      ({ tokens }: Minted) => tokens['RefreshToken'] as string,
+    ),
+    ExpiresIn: required('Int', 'Lifetime of the access token in seconds.', ({ tokens }: Minted) =>
+      Math.floor(Number(tokens['ExpiresIn'])),
+    ),
   }),
-});
+);
 
 const AuthenticateClinicianInput = builder.inputType('AuthenticateClinicianInput', {
   description: 'The clinician to sign in to the widget.',
@@ -208,7 +201,7 @@ const AuthenticateClinicianInput = builder.inputType('AuthenticateClinicianInput
 
 const AuthenticateClinicianResult = builder.unionType('AuthenticateClinicianResult', {
   description: 'The outcome of a sign-in.',
-  types: [ClinicianTokens, NotFound],
+  types: ['ClinicianTokens', NotFound],
   resolveType,
 });
 
@@ -220,7 +213,6 @@ builder.mutationType({
       description:
         'Rewrites a note as `userInstructions` says. Sent once: if the Partner API gives no clear answer, the error is OUTCOME_UNKNOWN, and a `progress_note_regenerated` event shows whether the edit took effect.',
       args: { input: t.arg(required(MagicEditInput, 'The note and the instructions.')) },
-      extensions: oneCall,
       resolve: (_root, { input }, ctx) => changeNote('magicEdit', targetOf(input, ctx), input, ctx),
     }),
     regenerateProgressNote: t.field({
@@ -228,7 +220,6 @@ builder.mutationType({
       description:
         'Generates a note again from its transcript. Sent once; OUTCOME_UNKNOWN means the same as for `magicEdit`.',
       args: { input: t.arg(required(RegenerateProgressNoteInput, 'The note.')) },
-      extensions: oneCall,
       resolve: (_root, { input }, ctx) =>
         changeNote('regenerateProgressNote', targetOf(input, ctx), input, ctx),
     }),
@@ -237,7 +228,6 @@ builder.mutationType({
       description:
         'Updates a note with a patch. After OUTCOME_UNKNOWN, read the note to see whether it was changed.',
       args: { input: t.arg(required(UpdateProgressNoteInput, 'The note and the patch.')) },
-      extensions: oneCall,
       resolve: (_root, { input }, ctx) =>
         changeNote('updateProgressNote', targetOf(input, ctx), input, ctx),
     }),
@@ -248,7 +238,6 @@ builder.mutationType({
       args: {
         input: t.arg(required(AssignSecondaryCliniciansInput, 'The client and the clinicians.')),
       },
-      extensions: oneCall,
       resolve: (_root, { input }, ctx) => {
         const { id: clientId } = parseId('Client', 'clientId', input.clientId, ctx.ids);
         const clinicianIds = input.clinicianIds.map(
@@ -262,7 +251,7 @@ builder.mutationType({
       description:
         'Creates one token pair for the embedded widget. Use a pair in one browser session only; never share it. Available over plain HTTP only, and once in an operation.',
       args: { input: t.arg(required(AuthenticateClinicianInput, 'The clinician.')) },
-      extensions: { ...oneCall, once: true },
+      extensions: { once: true },
       resolve: (_root, { input: { clinicianId } }, ctx) =>
         authenticateClinician(parseId('Clinician', 'clinicianId', clinicianId, ctx.ids).id, ctx),
     }),

@@ -7,10 +7,9 @@ import { NotFound } from '../errors.ts';
 import { byId, granted, organizationsOfViewer } from '../resolvers/records.ts';
 import { type NodeOfType, kindOf } from '../resolvers/refs.ts';
 import { endpoints } from '../rest/records.ts';
-import type { GrantedKind, Viewer as ViewerShape } from '../viewer/viewer.ts';
-import { RAW, builder, optional, required } from './builder.ts';
+import type { GrantedKind } from '../viewer/viewer.ts';
+import { RAW, builder, objectType, optional, required } from './builder.ts';
 import { windowArgs } from './connection.ts';
-import { forGranted, listCost, oneCall } from './estimate-calls.ts';
 import { type ParentArgs, parseId, parseParentIds, noteTargetOf } from './global-id.ts';
 import { connectionNeed, wantsAttributes } from './selections.ts';
 
@@ -19,7 +18,6 @@ const organizations = {
   type: 'OrganizationConnection',
   description: 'The organizations named in the caller’s grants; all of them for `partner`.',
   args: windowArgs,
-  extensions: listCost,
   resolve: (_parent: unknown, args: WindowArgs, ctx: Context, info: GraphQLResolveInfo) =>
     organizationsOfViewer(args, connectionNeed(info, ctx), ctx),
 } as const;
@@ -27,38 +25,33 @@ const organizations = {
 /** Options of a field with the records of a type that the caller's grants name. */
 const grantedRecords = <T extends Capitalize<GrantedKind>>(type: T, description: string) => ({
   ...required([type], description),
-  extensions: forGranted(kindOf(type)),
+  extensions: { granted: kindOf(type) },
   resolve: (_viewer: unknown, _args: unknown, ctx: Context) => granted(type, ctx) as never,
 });
 
-const Viewer = builder.objectRef<ViewerShape>('Viewer').implement({
-  description: 'The signed-in caller, and the records that the caller’s grants name.',
-  fields: (t) => ({
-    subject: t.expose('subject', required('String', 'The subject of the caller’s token.')),
-    grants: t.exposeStringList('grants', {
-      description:
-        'The caller’s grants: `partner`, or `organization:`, `clinic:`, `clinician:`, `client:` or `session:` and a UUID.',
-      nullable: false,
-    }),
-    organizations: t.field(organizations),
-    clinics: t.field(grantedRecords('Clinic', 'The clinics named in the caller’s grants.')),
-    clinicians: t.field(
-      grantedRecords(
-        'Clinician',
-        'The clinicians named in the caller’s grants: for most frontends, the one who is signed in.',
-      ),
+objectType(
+  'Viewer',
+  'The signed-in caller, and the records that the caller’s grants name.',
+  () => ({
+    subject: required('String', 'The subject of the caller’s token.'),
+    grants: required(
+      ['String'],
+      'The caller’s grants: `partner`, or `organization:`, `clinic:`, `clinician:`, `client:` or `session:` and a UUID.',
     ),
-    clients: t.field(grantedRecords('Client', 'The clients named in the caller’s grants.')),
-    sessions: t.field(grantedRecords('Session', 'The sessions named in the caller’s grants.')),
+    organizations,
+    clinics: grantedRecords('Clinic', 'The clinics named in the caller’s grants.'),
+    clinicians: grantedRecords(
+      'Clinician',
+      'The clinicians named in the caller’s grants: for most frontends, the one who is signed in.',
+    ),
+    clients: grantedRecords('Client', 'The clients named in the caller’s grants.'),
+    sessions: grantedRecords('Session', 'The sessions named in the caller’s grants.'),
   }),
-});
+);
 
-const Partner = builder.objectRef<object>('Partner').implement({
-  description: 'The partner organization itself.',
-  fields: (t) => ({
-    raw: t.field({ ...RAW, nullable: false, resolve: (partner) => partner }),
-  }),
-});
+objectType('Partner', 'The partner organization itself.', () => ({
+  raw: { ...RAW, nullable: false, resolve: (partner: object) => partner },
+}));
 
 /** The id of a record, and the parents that may be named with it. */
 const idArgs = <P extends string = never>(noun: string, ...parents: readonly P[]) =>
@@ -96,12 +89,11 @@ builder.queryType({
     'Queries. Most records have no get-by-id in the Partner API: they are looked up in lists, and only when a selected field needs it.',
   fields: (t) => ({
     viewer: t.field({
-      ...required(Viewer, 'The signed-in caller: where to start without knowing an id.'),
+      ...required('Viewer', 'The signed-in caller: where to start without knowing an id.'),
       resolve: (_root, _args, ctx) => ctx.viewer,
     }),
     partner: t.field({
-      ...optional(Partner, 'The partner organization itself. Needs the grant `partner`.'),
-      extensions: oneCall,
+      ...optional('Partner', 'The partner organization itself. Needs the grant `partner`.'),
       resolve: (_root, _args, ctx) => {
         if (!ctx.reach.isPartner) throw new NotFound();
         return ctx.loaders.record(endpoints.partner);
@@ -135,7 +127,6 @@ builder.queryType({
       description:
         'A progress note by its id. A bare UUID needs `sessionId` and `clientId`, so that access can be proven; `partner` needs neither.',
       args: idArgs('note', 'sessionId', 'clientId'),
-      extensions: oneCall,
       resolve: (_root, args, ctx) => noteById(noteTargetOf('id', args.id, args, ctx.ids), ctx),
     }),
     assessmentScore: t.field({
@@ -143,7 +134,6 @@ builder.queryType({
       description:
         'An assessment score by its id. A bare UUID works for `partner` only, because it does not say which client the score belongs to.',
       args: idArgs('score'),
-      extensions: oneCall,
       resolve: (_root, { id }, ctx) =>
         scoreById(parseId('AssessmentScore', 'id', id, ctx.ids), ctx),
     }),

@@ -1,10 +1,7 @@
 import './nodes/node.ts';
 import './nodes/organization.ts';
-import './nodes/client.ts';
-import './nodes/clinic.ts';
 import './events.ts';
 import './nodes/session.ts';
-import './nodes/artifacts.ts';
 import './query.ts';
 import './event-log.ts';
 import './mutations.ts';

@@ -119,12 +119,10 @@ export const connectionNeed = (info: GraphQLResolveInfo, ctx: Context): Need =>
 
 /** What the selected subfields of a connection need: it decides which pages are read. */
 export function needOf(subfields: readonly CollectedField[], operation: Operation): Need {
-  const names = new Set(subfields.map(({ field }) => field.name));
-  for (const { field, nodes } of subfields) {
-    if (field.name !== 'pageInfo') continue;
-    for (const inner of collectFields(nodes, field.type, operation)) names.add(inner.field.name);
-  }
-  const has = (...any: readonly string[]) => any.some((name) => names.has(name));
+  const fields = subfields.flatMap((each) =>
+    each.field.name === 'pageInfo' ? collectFields(each.nodes, each.field.type, operation) : [each],
+  );
+  const has = (...any: readonly string[]) => fields.some(({ field }) => any.includes(field.name));
   if (has('edges', 'nodes')) return 'rows';
   if (has('startCursor', 'endCursor')) return 'cursors';
   if (has('hasNextPage', 'hasPreviousPage')) return 'offsets';

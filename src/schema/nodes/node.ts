@@ -9,7 +9,6 @@ import { byId } from '../../resolvers/records.ts';
 import type { ListedRef, NodeRef, NodeType, SessionRef } from '../../resolvers/refs.ts';
 import type { Uuid } from '../../uuid.ts';
 import { builder, optional, required } from '../builder.ts';
-import { callForEach, oneCall } from '../estimate-calls.ts';
 import { type NodeId, sessionIn } from '../global-id.ts';
 import { wantsAttributes } from '../selections.ts';
 
@@ -78,7 +77,6 @@ builder.queryFields((t) => ({
       'A record by its global id. Null if it does not exist or is not open to you.',
     ),
     args: { id: t.arg(required('ID', 'Global id of the record.')) },
-    extensions: oneCall,
     resolve: (_root, { id }, ctx, info) => {
       const node = ctx.ids.decode(id);
       if (!node) throw new BadInput('"id" must be a global id from an earlier response.');
@@ -91,7 +89,6 @@ builder.queryFields((t) => ({
       'Records by their global ids, in the same order. Null for each record that does not exist or is not open to you.',
     nullable: { list: false, items: true },
     args: { ids: t.arg.idList({ required: true, description: 'Global ids, 100 at most.' }) },
-    extensions: callForEach('ids'),
     resolve: (_root, { ids }, ctx, info) => {
       if (ids.length > MAX_NODES) {
         throw new BadInput(`"ids" must have at most ${MAX_NODES} items, but got ${ids.length}`);

@@ -1,16 +1,160 @@
-import { RAW, nodeType, required } from '../builder.ts';
+import type { Context } from '../../context.ts';
+import { whenLoaded } from '../../loaded.ts';
+import {
+  attribute,
+  clinicOfClient,
+  clinicOfClinician,
+  organizationOfClinic,
+} from '../../resolvers/records.ts';
+import type { ClientRef } from '../../resolvers/refs.ts';
+import {
+  type InputFields,
+  RAW,
+  builder,
+  enumValues,
+  objectType,
+  optional,
+  required,
+} from '../builder.ts';
 import { listField } from '../connection.ts';
 
-nodeType('Organization', 'An organization of the partner.', (t) => ({
+objectType('Organization', 'An organization of the partner.', (t) => ({
   organizationId: t.expose('id', required('UUID', 'UUID of the organization.')),
   name: 'Name of the organization.',
   raw: RAW,
-  clinics: t.field(listField('clinicsOfOrganization', 'The clinics of the organization.')),
-  programs: t.field(listField('programsOfOrganization', 'The programs of the organization.')),
+  clinics: listField('clinicsOfOrganization', 'The clinics of the organization.'),
+  programs: listField('programsOfOrganization', 'The programs of the organization.'),
 }));
 
-nodeType('Program', 'A program of an organization, in which clients take part.', (t) => ({
+objectType('Program', 'A program of an organization, in which clients take part.', (t) => ({
   programId: t.expose('id', required('UUID', 'UUID of the program.')),
   name: 'Name of the program.',
+  raw: RAW,
+}));
+
+const statuses = {
+  awaiting_invite: 'Not invited yet.',
+  active: 'In treatment.',
+  archived: 'Archived.',
+  declined: 'Declined the invitation.',
+  invite_sent: 'Invited, without an answer yet.',
+  pending: 'Pending.',
+  unknown: 'Unknown, or a status that is new in the Partner API.',
+} as const;
+
+const ClientStatus = builder.enumType('ClientStatus', {
+  description: 'Status of a client.',
+  values: enumValues(statuses),
+});
+
+const readStatus = attribute<ClientRef, 'status'>('status');
+
+/** A status that the Partner API adds later is UNKNOWN here, and counted. */
+const statusOf = (client: ClientRef, args: unknown, ctx: Context) =>
+  whenLoaded(readStatus(client, args, ctx), (text) => {
+    const status = text?.toLowerCase() ?? null;
+    if (status === null || Object.hasOwn(statuses, status)) return status as keyof typeof statuses;
+    ctx.onUnknownStatus();
+    return 'unknown';
+  });
+
+objectType('Client', 'A client: the patient.', (t) => ({
+  clientId: t.expose('id', required('UUID', 'UUID of the client.')),
+  firstName: 'First name.',
+  lastName: 'Last name.',
+  externalId: 'The partner’s own identifier for the client.',
+  email: 'E-mail address.',
+  phoneNumber: 'Phone number with its `+` calling code.',
+  dateOfBirth: optional('Date', 'Date of birth as the Partner API wrote it, in no time zone.'),
+  status: t.field({
+    ...optional(ClientStatus, 'Status of the client.', statusOf),
+    extensions: { isAttribute: true },
+  }),
+  raw: RAW,
+  clinic: optional('Clinic', 'The clinic that the client belongs to.', clinicOfClient),
+  sessions: listField('sessionsOfClient', 'The sessions of the client.'),
+  programs: listField('programsOfClient', 'The programs that the client takes part in.'),
+}));
+
+/** The filters that both lists of clients have. */
+const clientFields = (t: InputFields) => ({
+  externalId: t.string({ description: 'The partner’s own identifier for the client.' }),
+  firstName: t.string({ description: 'First name, exact.' }),
+  lastName: t.string({ description: 'Last name, exact.' }),
+  name: t.string({ description: 'Free text, across first and last name.' }),
+  email: t.string({ description: 'E-mail address, exact.' }),
+  phoneNumber: t.string({ description: 'Phone number with its `+` calling code.' }),
+  dateOfBirth: t.field(optional('Date', 'Date of birth.')),
+  status: t.field(optional(ClientStatus, 'Status of the client.')),
+});
+
+const ClientFilter = builder.inputType('ClientFilter', {
+  description: 'Conditions for the clients of a clinician. All given fields must match.',
+  fields: clientFields,
+});
+
+const ClinicClientFilter = builder.inputType('ClinicClientFilter', {
+  description: 'Conditions for the clients of a clinic. All given fields must match.',
+  fields: (t) => ({
+    ...clientFields(t),
+    clinicianId: t.id({ description: 'Global id or UUID of the client’s clinician.' }),
+  }),
+});
+
+const ClinicianFilter = builder.inputType('ClinicianFilter', {
+  description: 'Conditions for the clinicians of a clinic. All given fields must match.',
+  fields: (t) => ({
+    id: t.id({ description: 'Global id or UUID of the clinician.' }),
+    firstName: t.string({ description: 'First name, exact.' }),
+    lastName: t.string({ description: 'Last name, exact.' }),
+    email: t.string({ description: 'E-mail address, exact.' }),
+    externalId: t.string({ description: 'The partner’s own identifier for the clinician.' }),
+  }),
+});
+
+objectType('Clinic', 'A clinic of an organization.', (t) => ({
+  clinicId: t.expose('id', required('UUID', 'UUID of the clinic.')),
+  name: 'Name of the clinic.',
+  raw: RAW,
+  organization: optional(
+    'Organization',
+    'The organization that the clinic belongs to.',
+    organizationOfClinic,
+  ),
+  clinicians: listField(
+    'cliniciansOfClinic',
+    'The clinicians of the clinic, filtered by the Partner API.',
+    {
+      filter: t.arg(optional(ClinicianFilter, 'Only clinicians that match.')),
+    },
+  ),
+  clients: listField('clientsOfClinic', 'The clients of the clinic, filtered by the Partner API.', {
+    filter: t.arg(optional(ClinicClientFilter, 'Only clients that match.')),
+  }),
+  assessments: listField('assessmentsOfClinic', 'The assessments that the clinic uses.', {
+    defaultOnly: t.arg(optional('Boolean', 'Only assessments that clients get by default.')),
+  }),
+}));
+
+objectType('Clinician', 'A clinician of a clinic.', (t) => ({
+  clinicianId: t.expose('id', required('UUID', 'UUID of the clinician.')),
+  firstName: 'First name.',
+  lastName: 'Last name.',
+  email: 'E-mail address.',
+  externalId: 'The partner’s own identifier for the clinician.',
+  raw: RAW,
+  clinic: optional('Clinic', 'The clinic that the clinician works in.', clinicOfClinician),
+  clients: listField(
+    'clientsOfClinician',
+    'The clients of the clinician, filtered by the Partner API.',
+    {
+      filter: t.arg(optional(ClientFilter, 'Only clients that match.')),
+    },
+  ),
+  magicEdits: listField('magicEditsOfClinician', 'The magic edits that the clinician requested.'),
+}));
+
+objectType('MagicEdit', 'A magic edit: a rewrite of a note that a clinician requested.', (t) => ({
+  magicEditId: t.expose('id', required('UUID', 'UUID of the magic edit.')),
   raw: RAW,
 }));
