@@ -1,4 +1,4 @@
-import type { TypeParam } from '@pothos/core';
+import type { InputShapeFromFields, TypeParam } from '@pothos/core';
 
 import type { Context } from '../context.ts';
 import type { EventFilter as Filter } from '../events/filter.ts';
@@ -21,9 +21,9 @@ const EventFilter = builder.inputType('EventFilter', {
   }),
 });
 
-type FilterInput = typeof EventFilter.$inferInput | null | undefined;
+type SubscriptionArgs = InputShapeFromFields<typeof subscriptionArgs>;
 
-const eventFilterOf = (input: FilterInput, ids: GlobalIds): Filter => ({
+const eventFilterOf = (input: SubscriptionArgs['filter'], ids: GlobalIds): Filter => ({
   ...(input?.types && { types: input.types }),
   ...parseParentIds(input ?? {}, ids),
 });
@@ -83,11 +83,7 @@ const live = <T extends TypeParam<typeof builder.$inferSchemaTypes>>(
 ) => ({
   ...required(type, description),
   args: subscriptionArgs,
-  subscribe: (
-    _root: unknown,
-    { filter, after }: { filter?: FilterInput; after?: string | null | undefined },
-    ctx: Context,
-  ) => {
+  subscribe: (_root: unknown, { filter, after }: SubscriptionArgs, ctx: Context) => {
     const { types: wanted = types, ...ids } = eventFilterOf(filter, ctx.ids);
     const narrowed = { ...ids, types: types.filter((each) => wanted.includes(each)) };
     return subscribeToEvents(narrowed, after, ctx) as Promise<AsyncIterable<never>>;

@@ -3,27 +3,22 @@ import { NOT_FOUND } from '../errors.ts';
 import { textOf } from '../json.ts';
 import { noteAfterChange } from '../resolvers/artifacts.ts';
 import {
-  type Assigned,
   type Minted,
   assignSecondaryClinicians,
   authenticateClinician,
 } from '../resolvers/mutations/clinicians.ts';
-import { type NoteChange, changeNote } from '../resolvers/mutations/note-change.ts';
+import { changeNote } from '../resolvers/mutations/note-change.ts';
 import type { Rejected } from '../resolvers/mutations/write.ts';
 import { type InputFields, builder, objectType, optional, required } from './builder.ts';
 import { parseId, noteTargetOf } from './global-id.ts';
 
-type MutationOutcome = NoteChange | Assigned | Minted | Rejected;
 type RejectedAs<K> = Extract<Rejected, { readonly kind: K }>;
 
 const Problem = builder.interfaceRef<Rejected>('Problem').implement({
   description:
     'An expected failure of a mutation, as data. Unexpected failures are GraphQL errors with `extensions.code`.',
   fields: (t) => ({
-    message: t.field({
-      ...required('String', 'What went wrong, for people to read.'),
-      resolve: messageOf,
-    }),
+    message: t.field(required('String', 'What went wrong, for people to read.', messageOf)),
   }),
 });
 
@@ -54,7 +49,7 @@ function messageOf(problem: Rejected): string {
   return 'The input is invalid: see "issues".';
 }
 
-const outcomeTypes: Readonly<Record<MutationOutcome['kind'], string>> = {
+const outcomeTypes = {
   changed: 'ProgressNoteChange',
   assigned: 'SecondaryCliniciansAssigned',
   minted: 'ClinicianTokens',
@@ -63,7 +58,7 @@ const outcomeTypes: Readonly<Record<MutationOutcome['kind'], string>> = {
   missing: 'NotFound',
 };
 
-const resolveType = ({ kind }: MutationOutcome): string => outcomeTypes[kind];
+const resolveType = ({ kind }: { readonly kind: keyof typeof outcomeTypes }) => outcomeTypes[kind];
 
 objectType(
   'ProgressNoteChange',
@@ -164,6 +159,9 @@ const AssignSecondaryCliniciansResult = builder.unionType('AssignSecondaryClinic
   resolveType,
 });
 
+const token = (name: string, description: string) =>
+  required('String', description, ({ tokens }: Minted) => tokens[name] as string);
+
 /** In PascalCase, as the Partner API spells the fields: its widget accepts no other spelling. */
 objectType(
   'ClinicianTokens',
@@ -173,19 +171,11 @@ objectType(
       'tokens',
       required('JSON', 'The whole object as the Partner API returned it: pass this to the widget.'),
     ),
-    AccessToken: required(
-      'String',
-      'Access token, valid for some minutes.',
-      ({ tokens }: Minted) => tokens['AccessToken'] as string,
-    ),
+    AccessToken: token('AccessToken', 'Access token, valid for some minutes.'),
     IdToken: optional('String', 'Reserved: do not depend on it.', ({ tokens }: Minted) =>
       textOf(tokens['IdToken']),
     ),
-    RefreshToken: required(
-      'String',
-      'Refresh token, for one use by one browser session.',
-      ({ tokens }: Minted) => tokens['RefreshToken'] as string,
-    ),
+    RefreshToken: token('RefreshToken', 'Refresh token, for one use by one browser session.'),
     ExpiresIn: required('Int', 'Lifetime of the access token in seconds.', ({ tokens }: Minted) =>
       Math.floor(Number(tokens['ExpiresIn'])),
     ),

@@ -2,15 +2,30 @@ import type { GraphQLResolveInfo } from 'graphql';
 
 import type { WindowArgs } from '../connection/window.ts';
 import type { Context } from '../context.ts';
-import { noteById, scoreById } from '../resolvers/artifacts.ts';
-import { NotFound } from '../errors.ts';
+import { BadInput, NotFound } from '../errors.ts';
+import type { Loaded } from '../loaded.ts';
+import {
+  type ScoreTarget,
+  mdms,
+  noteById,
+  scoreById,
+  transcripts,
+} from '../resolvers/artifacts.ts';
 import { byId, granted, organizationsOfViewer } from '../resolvers/records.ts';
-import { type NodeOfType, kindOf } from '../resolvers/refs.ts';
+import { type ListedRef, type NodeOfType, type NodeRef, kindOf } from '../resolvers/refs.ts';
 import { endpoints } from '../rest/records.ts';
+import type { Uuid } from '../uuid.ts';
 import type { GrantedKind } from '../viewer/viewer.ts';
 import { RAW, builder, objectType, optional, required } from './builder.ts';
 import { windowArgs } from './connection.ts';
-import { type ParentArgs, parseId, parseParentIds, noteTargetOf } from './global-id.ts';
+import {
+  type NodeId,
+  type ParentArgs,
+  noteTargetOf,
+  parseId,
+  parseParentIds,
+  sessionIn,
+} from './global-id.ts';
 import { connectionNeed, wantsAttributes } from './selections.ts';
 
 /** Options of `organizations`, in the viewer and at the root. */
@@ -84,10 +99,61 @@ const recordById = <T extends Capitalize<GrantedKind>, P extends keyof ParentArg
   },
 });
 
+const MAX_NODES = 100;
+
+function nodeById(node: NodeId, ctx: Context, info: GraphQLResolveInfo): Loaded<NodeRef | null> {
+  switch (node.type) {
+    case 'ProgressNote':
+      return noteById({ noteId: node.id as Uuid | undefined, session: sessionIn(node) }, ctx);
+    case 'Transcript':
+      return transcripts.byId(sessionIn(node)!, ctx);
+    case 'MDM':
+      return mdms.byId(sessionIn(node)!, ctx);
+    case 'AssessmentScore':
+      return scoreById(node as NodeId & ScoreTarget, ctx);
+    default:
+      return byId(node as ListedRef, wantsAttributes(info, node.type, ctx), ctx);
+  }
+}
+
 builder.queryType({
   description:
     'Queries. Most records have no get-by-id in the Partner API: they are looked up in lists, and only when a selected field needs it.',
   fields: (t) => ({
+    node: t.field({
+      ...optional(
+        'Node',
+        'A record by its global id. Null if it does not exist or is not open to you.',
+      ),
+      args: { id: t.arg(required('ID', 'Global id of the record.')) },
+      resolve: (_root, { id }, ctx, info) => {
+        const node = ctx.ids.decode(id);
+        if (!node) throw new BadInput('"id" must be a global id from an earlier response.');
+        return nodeById(node, ctx, info);
+      },
+    }),
+    nodes: t.field({
+      type: ['Node'],
+      description:
+        'Records by their global ids, in the same order. Null for each record that does not exist or is not open to you.',
+      nullable: { list: false, items: true },
+      args: { ids: t.arg.idList({ required: true, description: 'Global ids, 100 at most.' }) },
+      resolve: (_root, { ids }, ctx, info) => {
+        if (ids.length > MAX_NODES) {
+          throw new BadInput(`"ids" must have at most ${MAX_NODES} items, but got ${ids.length}`);
+        }
+        const nodes = ids.map((id) => ctx.ids.decode(id));
+        // One error for all invalid ids: thousands, with aliases, would take a second.
+        const invalid = [...nodes.keys()].filter((index) => !nodes[index]);
+        return nodes.map(async (node, index) => {
+          if (node) return nodeById(node, ctx, info);
+          if (index !== invalid[0]) return null;
+          throw new BadInput(
+            `"ids" must be global ids from earlier responses; not valid: items ${invalid.join(', ')}.`,
+          );
+        });
+      },
+    }),
     viewer: t.field({
       ...required('Viewer', 'The signed-in caller: where to start without knowing an id.'),
       resolve: (_root, _args, ctx) => ctx.viewer,

@@ -1,7 +1,6 @@
-import './nodes/node.ts';
-import './nodes/organization.ts';
+import './records.ts';
 import './events.ts';
-import './nodes/session.ts';
+import './session.ts';
 import './query.ts';
 import './event-log.ts';
 import './mutations.ts';

@@ -4,13 +4,13 @@ import {
   noteOfSession,
   sessionOfNote,
   transcripts,
-} from '../../resolvers/artifacts.ts';
-import { eventsOfSession } from '../../resolvers/event-log.ts';
-import { clientOfSession } from '../../resolvers/records.ts';
-import type { NoteRef, ScoreRef } from '../../resolvers/refs.ts';
-import type { ProblemAddressed } from '../../rest/records.ts';
-import { RAW, builder, enumValues, objectType, optional, required } from '../builder.ts';
-import { selectedSubfields } from '../selections.ts';
+} from '../resolvers/artifacts.ts';
+import { eventsOfSession } from '../resolvers/event-log.ts';
+import { clientOfSession } from '../resolvers/records.ts';
+import type { NoteRef, ScoreRef } from '../resolvers/refs.ts';
+import type { ProblemAddressed } from '../rest/records.ts';
+import { RAW, builder, enumValues, objectType, optional, required } from './builder.ts';
+import { selectedSubfields } from './selections.ts';
 
 const ArtifactStatus = builder.enumType('ArtifactStatus', {
   description: 'Status of a transcript or MDM, which are generated after the session.',

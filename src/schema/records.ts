@@ -1,12 +1,14 @@
-import type { Context } from '../../context.ts';
-import { whenLoaded } from '../../loaded.ts';
+import { type Context, SIGNED_BYTES } from '../context.ts';
+import { type Loaded, whenLoaded } from '../loaded.ts';
+import { find } from '../resolvers/access/prove.ts';
 import {
   attribute,
   clinicOfClient,
   clinicOfClinician,
   organizationOfClinic,
-} from '../../resolvers/records.ts';
-import type { ClientRef } from '../../resolvers/refs.ts';
+} from '../resolvers/records.ts';
+import type { ClientRef, NodeRef, NodeType, SessionRef } from '../resolvers/refs.ts';
+import type { Uuid } from '../uuid.ts';
 import {
   type InputFields,
   RAW,
@@ -15,8 +17,49 @@ import {
   objectType,
   optional,
   required,
-} from '../builder.ts';
-import { listField } from '../connection.ts';
+} from './builder.ts';
+import { listField } from './connection.ts';
+
+builder.interfaceType('Node', {
+  description: `A record that can be fetched again by its global id.
+Every argument of type ID that names a record takes the global id or the bare UUID; \`node\` and \`nodes\` take global ids only.`,
+  resolveType: (node) => node.type,
+  fields: (t) => ({
+    id: t.id({
+      description:
+        'Global id: opaque, and the same wherever the record appears, as long as its parents are known.',
+      nullable: false,
+      resolve: globalIdOf,
+    }),
+  }),
+});
+
+function globalIdOf(node: NodeRef, _args: unknown, ctx: Context): Loaded<string> {
+  ctx.responseSize.add(SIGNED_BYTES);
+  if (node.type === 'Session') return idWithSession('Session', node, ctx);
+  if (node.type === 'ProgressNote' && !node.session) {
+    // It was requested by its bare UUID, which is therefore known. The session named in a note's body is not proof.
+    return ctx.ids.encode({ type: 'ProgressNote', id: node.record.id! });
+  }
+  return 'session' in node ? idWithSession(node.type, node.session!, ctx) : ctx.ids.encode(node);
+}
+
+/** The id of a session or of its note, transcript or MDM, including the session's client if that is proven. */
+function idWithSession(type: NodeType, session: SessionRef, ctx: Context): Loaded<string> {
+  const { id } = session;
+  // A viewer whose grant names the session may not know its client.
+  if (ctx.reach.holds('session', id)) return encode(type, id, undefined, ctx);
+  // Rows of a cached page are shared by all operations, so each row is signed once.
+  if (session.clientId) {
+    return ((session.globalIds ??= {})[type] ??= encode(type, id, session.clientId, ctx));
+  }
+  // A client that an argument names goes into the id once a list has confirmed it.
+  const confirmed = session.namedParents?.clientId ? find(session, ctx) : undefined;
+  return whenLoaded(confirmed, (found) => encode(type, id, found?.clientId, ctx));
+}
+
+const encode = (type: NodeType, id: Uuid, clientId: Uuid | undefined, { ids }: Context) =>
+  ids.encode({ type, id, sessionId: id, clientId });
 
 objectType('Organization', 'An organization of the partner.', (t) => ({
   organizationId: t.expose('id', required('UUID', 'UUID of the organization.')),
