@@ -45,14 +45,13 @@ export function estimateCalls(validated: ValidatedExecutionArgs, reach: Reach) {
   /** By the merged nodes: through fragments, exponentially many paths lead to the same ones. */
   const estimates = new Map<string, number>();
 
-  const ofFields = (fields: readonly CollectedField[], parent: readonly string[]): number =>
-    fields.reduce((calls, field) => calls + ofField(field, parent), 0);
-
-  function ofField(collected: CollectedField, parent: readonly string[]): number {
-    const key = collected.nodes.map(({ loc }) => loc!.start).join();
-    const calls = estimates.get(key) ?? estimate(collected, parent);
-    estimates.set(key, calls);
-    return calls;
+  function ofFields(fields: readonly CollectedField[], parent: readonly string[]): number {
+    return fields.reduce((sum, field) => {
+      const key = field.nodes.map(({ loc }) => loc!.start).join();
+      const calls = estimates.get(key) ?? estimate(field, parent);
+      estimates.set(key, calls);
+      return sum + calls;
+    }, 0);
   }
 
   /** By the type of the field. Look-ups of records are not included: they are counted as they happen. */

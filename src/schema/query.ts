@@ -4,13 +4,7 @@ import type { WindowArgs } from '../connection/window.ts';
 import type { Context } from '../context.ts';
 import { BadInput, NotFound } from '../errors.ts';
 import type { Loaded } from '../loaded.ts';
-import {
-  type ScoreTarget,
-  mdms,
-  noteById,
-  scoreById,
-  transcripts,
-} from '../resolvers/artifacts.ts';
+import { mdms, noteById, scoreById, transcripts } from '../resolvers/artifacts.ts';
 import { byId, granted, organizationsOfViewer } from '../resolvers/records.ts';
 import { type ListedRef, type NodeOfType, type NodeRef, kindOf } from '../resolvers/refs.ts';
 import { endpoints } from '../rest/records.ts';
@@ -110,7 +104,7 @@ function nodeById(node: NodeId, ctx: Context, info: GraphQLResolveInfo): Loaded<
     case 'MDM':
       return mdms.byId(sessionIn(node)!, ctx);
     case 'AssessmentScore':
-      return scoreById(node as NodeId & ScoreTarget, ctx);
+      return scoreById({ id: node.id as Uuid, clientId: node.clientId }, ctx);
     default:
       return byId(node as ListedRef, wantsAttributes(info, node.type, ctx), ctx);
   }

@@ -78,16 +78,10 @@ export function collectFields(
   return [...collected.values()];
 }
 
-function isIncluded(
-  selection: SelectionNode,
-  variableValues: Operation['variableValues'],
-): boolean {
-  if (!selection.directives?.length) return true;
-  return (
-    getDirectiveValues(GraphQLSkipDirective, selection, variableValues)?.['if'] !== true &&
-    getDirectiveValues(GraphQLIncludeDirective, selection, variableValues)?.['if'] !== false
-  );
-}
+const isIncluded = (selection: SelectionNode, values: Operation['variableValues']): boolean =>
+  !selection.directives?.length ||
+  (getDirectiveValues(GraphQLSkipDirective, selection, values)?.['if'] !== true &&
+    getDirectiveValues(GraphQLIncludeDirective, selection, values)?.['if'] !== false);
 
 /** The subfields that the field being resolved selects, once for each alias. */
 export const selectedSubfields = (info: GraphQLResolveInfo, { executionArgs }: Context) =>
