@@ -8,11 +8,9 @@ import {
   authenticateClinician,
 } from '../resolvers/mutations/clinicians.ts';
 import { changeNote } from '../resolvers/mutations/note-change.ts';
-import type { Rejected } from '../resolvers/mutations/write.ts';
+import type { Invalid, Missing, Rejected } from '../resolvers/mutations/write.ts';
 import { type InputFields, builder, objectType, optional, required } from './builder.ts';
 import { parseId, noteTargetOf } from './global-id.ts';
-
-type RejectedAs<K> = Extract<Rejected, { readonly kind: K }>;
 
 const Problem = builder.interfaceRef<Rejected>('Problem').implement({
   description:
@@ -22,12 +20,12 @@ const Problem = builder.interfaceRef<Rejected>('Problem').implement({
   }),
 });
 
-const ProgressNoteLocked = builder.objectRef<RejectedAs<'locked'>>('ProgressNoteLocked').implement({
+const ProgressNoteLocked = builder.objectRef<Rejected>('ProgressNoteLocked').implement({
   description: 'The note is finalized and can no longer be changed.',
   interfaces: [Problem],
 });
 
-const InvalidInput = builder.objectRef<RejectedAs<'invalid'>>('InvalidInput').implement({
+const InvalidInput = builder.objectRef<Invalid>('InvalidInput').implement({
   description: 'The input is invalid. Nothing was changed.',
   interfaces: [Problem],
   fields: (t) => ({
@@ -38,7 +36,7 @@ const InvalidInput = builder.objectRef<RejectedAs<'invalid'>>('InvalidInput').im
   }),
 });
 
-const NotFound = builder.objectRef<RejectedAs<'missing'>>('NotFound').implement({
+const NotFound = builder.objectRef<Missing>('NotFound').implement({
   description: 'The record does not exist or is not open to you: the two look the same.',
   interfaces: [Problem],
 });
