@@ -2,8 +2,8 @@ import * as fc from 'fast-check';
 import { type GraphQLObjectType, getNamedType, parse, validateExecutionArgs } from 'graphql';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
-import { estimateCalls } from '../../src/schema/estimate-calls.ts';
 import { schema } from '../../src/schema/schema.ts';
+import { estimateCalls } from '../../src/schema/selections.ts';
 import { createViewer } from '../../src/viewer/viewer.ts';
 import {
   type Gateway,

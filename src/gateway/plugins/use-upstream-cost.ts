@@ -4,7 +4,7 @@ import { type ExecutionArgs, validateExecutionArgs } from 'graphql';
 import { isAsyncIterable } from 'graphql-yoga';
 
 import { type ClientError, documentRejected, operationRejected } from '../client-error.ts';
-import { type ArgumentProblem, estimateCalls } from '../../schema/estimate-calls.ts';
+import { type ArgumentProblem, estimateCalls } from '../../schema/selections.ts';
 import type { GatewayParts } from '../gateway.ts';
 import { acceptedBy } from '../request.ts';
 import type { ExecutionContext, GatewayContext, GatewayPlugin } from '../yoga.ts';
