@@ -2,7 +2,6 @@ import { loadConnection } from '../connection/connection.ts';
 import type { Need, WindowArgs } from '../connection/window.ts';
 import { type Context, ROW_BYTES } from '../context.ts';
 import type { PartnerEvent, SessionEvent } from '../events/partner-event.ts';
-import type { JsonObject } from '../json.ts';
 import { type Loaded, whenLoaded } from '../loaded.ts';
 import { type PagedList, firstOffsetOf } from '../page.ts';
 import { type ListName, type ListRef, listKeyOf } from '../rest/lists.ts';
@@ -23,15 +22,17 @@ import {
   kindOf,
 } from './refs.ts';
 
+type RecordOfNode<R extends NodeRef> = NonNullable<R['record']>;
+
 /** Resolves an attribute of a record that may be known by id alone. In that case the record is looked up. */
-export const attribute =
-  (name: string) =>
-  (ref: NodeRef, _args: unknown, ctx: Context): Loaded<unknown> =>
+export function attribute<R extends NodeRef, K extends keyof RecordOfNode<R>>(name: K) {
+  return (ref: R, _args: unknown, ctx: Context): Loaded<RecordOfNode<R>[K] | null> =>
     ref.record && ref.open
-      ? ctx.responseSize.addValue((ref.record as JsonObject)[name])
+      ? ctx.responseSize.addValue((ref.record as RecordOfNode<R>)[name])
       : byId(ref as ListedRef, true, ctx).then((found) =>
-          ctx.responseSize.addValue((found?.record as JsonObject | undefined)?.[name] ?? null),
+          ctx.responseSize.addValue((found?.record as RecordOfNode<R> | undefined)?.[name] ?? null),
         );
+}
 
 /** Null if it does not exist or is not open. Unless its attributes are selected, it costs only the proof of access. */
 export async function byId<R extends ListedRef>(ref: R, wantsAttributes: boolean, ctx: Context) {
