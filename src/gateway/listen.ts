@@ -20,7 +20,7 @@ const DRAIN_MS = 10_000;
 /** How long the rest of a request may come in after its response. */
 const DISCARD_MS = 500;
 /** Node hands over all requests that come at once on a connection, before the first is answered. */
-const MAX_PIPELINED = 100;
+const MAX_PIPELINED = 101;
 /** How often a shutdown checks whether all responses are sent. */
 const CHECK_MS = 50;
 
@@ -47,35 +47,28 @@ export async function listen(
   server.maxConnections = maxConnections(upstream.maxConcurrency);
   /** For a client that does not read its response. An operation takes less than this, with its writes. */
   const idleMs = requestMs + Math.max(requestMs, limits.operationMs);
-  const connections = limitConnections(server, onRefused);
+  const { silent, idle, running } = limitConnections(server, onRefused);
   let serving = true;
-  /** Requests whose client has not been sent the whole response. */
-  let running = 0;
   function onResponded(this: ServerResponse): void {
-    running -= 1;
-    connections.responded(this.req.socket);
-  }
-  /** How many responses wait for others on their connection. */
-  const pipelined = new WeakMap<Socket, number>();
-  function countPipelined(socket: Socket, change: number): number {
-    const count = (pipelined.get(socket) ?? 0) + change;
-    pipelined.set(socket, count);
-    return count;
+    const { socket } = this.req;
+    const others = (running.get(socket) ?? 0) - 1;
+    if (others > 0) return void running.set(socket, others);
+    running.delete(socket);
+    if (!socket.destroyed) idle.add(socket);
   }
   server.on('request', (req, res) => {
-    // A response that waits has no socket yet.
-    if (!res.socket) {
-      res.on('close', () => countPipelined(req.socket, -1));
-      if (countPipelined(req.socket, 1) > MAX_PIPELINED) return void req.socket.destroy();
-    }
-    running += 1;
-    connections.requested(req.socket);
+    const { socket } = req;
+    const count = (running.get(socket) ?? 0) + 1;
+    if (count > MAX_PIPELINED) return void socket.destroy();
+    running.set(socket, count);
+    silent.delete(socket);
+    idle.delete(socket);
     // Not `server.timeout`, which would keep a timer in memory for each WebSocket.
-    req.socket.setTimeout(idleMs);
+    socket.setTimeout(idleMs);
     res.on('close', onResponded);
     // Node reads the rest of a body, however long it is. Closing at once could lose the response on its way.
     res.on('finish', () => {
-      if (!req.complete) setTimeout(() => req.complete || req.socket.destroy(), DISCARD_MS).unref();
+      if (!req.complete) setTimeout(() => req.complete || socket.destroy(), DISCARD_MS).unref();
     });
     // Otherwise a keep-alive client would send its next request to a connection that is being closed.
     if (!serving) res.setHeader('connection', 'close');
@@ -83,7 +76,8 @@ export async function listen(
     void endOfTurn().then(() => res.closed || app.handle(req, res));
   });
   server.on('upgrade', (req, socket, head) => {
-    connections.requested(req.socket);
+    silent.delete(req.socket);
+    idle.delete(req.socket);
     app.upgrade(req, socket, head);
   });
   // This server is not a proxy. Node leaves the socket without a listener for errors, which would end the process.
@@ -118,7 +112,7 @@ export async function listen(
       app.closeSocketsAndStreams(CLOSE_GRACE_MS, DRAIN_MS);
       const deadline = performance.now() + DRAIN_MS;
       const closing = setInterval(() => {
-        if (running === 0 || performance.now() > deadline) server.closeAllConnections();
+        if (running.size === 0 || performance.now() > deadline) server.closeAllConnections();
       }, CHECK_MS);
       await closed;
       clearInterval(closing);
@@ -136,13 +130,14 @@ function limitConnections(server: Server, onRefused: () => void) {
   let open = 0;
   /** Connections without a request so far, oldest first. */
   const silent = new Set<Socket>();
-  /** Connections whose last request is answered, the longest idle first. Filled once half of all connections are open. */
+  /** Connections whose last request is answered, the longest idle first. */
   const idle = new Set<Socket>();
+  /** How many requests of a connection have not been sent their whole response. */
+  const running = new Map<Socket, number>();
   /** One for all connections: a function for each would take a twentieth of a subscriber's memory. */
   function onClosed(this: Socket): void {
     open -= 1;
-    silent.delete(this);
-    idle.delete(this);
+    for (const group of [silent, idle, running]) group.delete(this);
   }
   server.on('connection', (socket) => {
     open += 1;
@@ -156,16 +151,7 @@ function limitConnections(server: Server, onRefused: () => void) {
       idle.values().next().value?.destroy();
     }
   });
-
-  return {
-    requested(socket: Socket): void {
-      silent.delete(socket);
-      idle.delete(socket);
-    },
-    responded(socket: Socket): void {
-      if (open > server.maxConnections / 2 && !socket.destroyed) idle.add(socket);
-    },
-  };
+  return { silent, idle, running };
 }
 
 /** More open sockets than this are a mistake or an attack. */
