@@ -1,16 +1,16 @@
 import { type ExecutionResult, GraphQLError, Kind } from 'graphql';
 import { usePayloadFormatter } from 'graphql-yoga';
 
-import { CodedError, ResponseTooLarge } from '../../errors.ts';
+import { CodedError, NOT_FOUND, ResponseTooLarge } from '../../errors.ts';
 import { PartnerConflict, PartnerError } from '../../rest/errors.ts';
-import { ClientError, operationRejected } from '../client-error.ts';
+import { ClientError } from '../client-error.ts';
 import type { GatewayParts } from '../gateway.ts';
 import type { ExecutionContext } from '../yoga.ts';
 
 /** The messages of the Partner API's errors name a route and are only logged. Clients read these instead. */
 const PARTNER_MESSAGES: Readonly<Record<string, string>> = {
   BAD_USER_INPUT: 'The Partner API rejected the input.',
-  NOT_FOUND: 'No such record, or none that you may see.',
+  NOT_FOUND,
   QUERY_TOO_EXPENSIVE:
     'This operation has used up its calls to the Partner API: ask for fewer rows.',
   TIMEOUT: 'The operation took too long, and ended before the Partner API had answered.',
@@ -31,8 +31,8 @@ export const CLIENT_CODES: ReadonlySet<string> = new Set([
 
 const CONFLICT = 'The request conflicts with the present state of the record.';
 
-/** Extensions that a client may read. */
-const EXTENSIONS = ['issues', 'retryAfter', 'oldestCursor'] as const;
+/** What a client may read of an error besides its code and message. */
+type Details = Partial<Readonly<Record<'issues' | 'retryAfter' | 'oldestCursor', unknown>>>;
 
 const STORE_UNAVAILABLE = 'This gateway can’t reach its own store. Try again in a moment.';
 
@@ -48,10 +48,9 @@ export function createErrorMasking(
     const cause = located ? (located.originalError ?? undefined) : error;
     const where = { nodes: located?.nodes, path: located?.path };
     if (cause instanceof CodedError && CLIENT_CODES.has(cause.code)) {
-      return new ClientError(cause.code, messageOf(cause), {
-        ...where,
-        extensions: extensionsOf(cause),
-      });
+      const { issues, retryAfter, oldestCursor } = cause as Details;
+      const extensions = { issues, retryAfter, oldestCursor };
+      return new ClientError(cause.code, messageOf(cause), { ...where, extensions });
     }
     // Without the store, access can't be proven, and "not found" would be wrong.
     if (cause instanceof CodedError && cause.code === 'STORE_UNAVAILABLE') {
@@ -60,9 +59,8 @@ export function createErrorMasking(
     // The client passed null for a variable that has a default and is used for a non-null argument, which graphql
     // notices only when it executes. The message names only the argument and its type.
     if (located?.nodes?.[0]?.kind === Kind.VARIABLE) {
-      return located.path
-        ? new ClientError('BAD_USER_INPUT', located.message, where)
-        : operationRejected('BAD_USER_INPUT', located.message, where);
+      const rejected = located.path ? undefined : { status: 400, spec: true };
+      return new ClientError('BAD_USER_INPUT', located.message, where, rejected);
     }
     // Without a cause the error is graphql's own: a value of the wrong type, or a null for a non-null field.
     onUnexpected(cause ?? error, requestId);
@@ -106,11 +104,6 @@ function messageOf(error: CodedError): string {
   return PARTNER_MESSAGES[error.code] ?? 'The Partner API failed.';
 }
 
-const extensionsOf = (error: CodedError) =>
-  Object.fromEntries(
-    EXTENSIONS.flatMap((name) => (name in error ? [[name, error[name as never]]] : [])),
-  );
-
 /**
  * Masks the errors of an operation's fields (`onExecute`). The plugins after it count and log the masked errors; the
  * answer cache before it skips every result with an error.
@@ -147,18 +140,11 @@ function nullPosition(path: readonly (string | number)[], data: unknown): string
 
 const startOf = ({ positions }: GraphQLError): number => positions?.[0] ?? 0;
 
-/** Two paths of the same field differ in an index, or in the alias of a parent. */
-function comparePaths(a: GraphQLError['path'] = [], b: GraphQLError['path'] = []): number {
-  const at = a.findIndex((key, index) => key !== b[index]);
-  if (at < 0) return 0;
-  const keyOfA = a[at];
-  const keyOfB = b[at];
-  if (typeof keyOfA === 'number' && typeof keyOfB === 'number') return keyOfA - keyOfB;
-  return String(keyOfA) < String(keyOfB) ? -1 : 1;
-}
+/** Paths of the same field differ in an index, or in the alias of a parent. */
+const byIndex = new Intl.Collator('en', { numeric: true });
 
 const inDocumentOrder = (a: GraphQLError, b: GraphQLError): number =>
-  startOf(a) - startOf(b) || comparePaths(a.path, b.path);
+  startOf(a) - startOf(b) || byIndex.compare(String(a.path), String(b.path));
 
 /** By its message: the limit of events has the same code. */
 const isCallLimitError = ({ message }: GraphQLError): boolean =>
