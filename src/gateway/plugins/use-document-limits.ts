@@ -51,28 +51,26 @@ export function useDocumentLimits({ limits, http }: Config): GatewayPlugin {
 
 /** Throws a `ClientError` if the document has a syntax error or is too large. */
 export function parseWithinLimits(source: string, limits: Limits): DocumentNode {
-  const { length } = source;
-  const { documentCharacters: max } = limits;
-  if (length > max)
-    throw tooLarge(`A document may have at most ${max} characters, but this one has ${length}.`);
   // graphql counts the lines for the location of each error, of which there may be thousands.
   const lines = source.split(/\r\n|[\n\r]/).length;
-  if (lines > limits.documentTokens) {
-    throw tooLarge(
-      `A document may have at most ${limits.documentTokens} lines, but this one has ${lines}.`,
-    );
+  const sizes = [
+    [source.length, limits.documentCharacters, 'characters'],
+    [lines, limits.documentTokens, 'lines'],
+  ] as const;
+  for (const [size, max, name] of sizes) {
+    if (size > max)
+      throw tooLarge(`A document may have at most ${max} ${name}, but this one has ${size}.`);
   }
   const document = parseTokens(source, limits.documentTokens);
   const shapeOf = createShapeOf(document);
   for (const definition of document.definitions) {
     if (definition.kind !== Kind.OPERATION_DEFINITION) continue;
     const shape = shapeOf(definition);
-    const exceeded = MEASURES.find(([measure]) => shape[measure] > limits[measure]);
-    if (!exceeded) continue;
-    const [measure, name] = exceeded;
-    throw tooLarge(
-      `An operation may have at most ${limits[measure]} ${name}, and this one has more.`,
-    );
+    const [measure, name] = MEASURES.find(([each]) => shape[each] > limits[each]) ?? [];
+    if (measure)
+      throw tooLarge(
+        `An operation may have at most ${limits[measure]} ${name}, and this one has more.`,
+      );
   }
   return document;
 }
@@ -132,16 +130,14 @@ export function createShapeOf({ definitions }: DocumentNode) {
     if (definition.kind === Kind.FRAGMENT_DEFINITION)
       fragments.set(definition.name.value, definition);
   }
-  const measured = new Map<string, Shape | 'measuring'>();
+  const measured = new Map<string, Shape>();
 
   function ofFragment(name: string): Shape {
     const known = measured.get(name);
-    if (known === 'measuring') throw tooLarge('Fragments must not spread themselves.');
     if (known) return known;
-    const fragment = fragments.get(name);
-    if (!fragment) return EMPTY_SHAPE;
-    measured.set(name, 'measuring');
-    const shape = ofSelections(fragment);
+    // Where it spreads itself, it counts as empty: such a document is not valid.
+    measured.set(name, EMPTY_SHAPE);
+    const shape = ofSelections(fragments.get(name) ?? {});
     measured.set(name, shape);
     return shape;
   }
