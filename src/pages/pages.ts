@@ -105,23 +105,18 @@ function serveFile(name: string, load: Load, policy = POLICY): Handler {
       reading = undefined;
       throw error;
     });
+    res.setHeader('content-security-policy', policy);
+    res.setHeader('etag', etag);
+    // Browsers revalidate every time, so that a new release is seen immediately; most responses are 304.
+    res.setHeader('cache-control', 'no-cache');
+    res.setHeader('referrer-policy', 'no-referrer');
+    res.setHeader('vary', 'Accept-Encoding');
+    if (req.headers['if-none-match'] === etag) return void res.writeHead(304).end();
     const isZipped = /\bgzip\b/.test(req.headers['accept-encoding'] ?? '');
-    const common = {
-      'content-security-policy': policy,
-      etag,
-      // Browsers revalidate every time, so that a new release is seen immediately; most responses are 304.
-      'cache-control': 'no-cache',
-      'referrer-policy': 'no-referrer',
-      vary: 'Accept-Encoding',
-    };
-    if (req.headers['if-none-match'] === etag) return void res.writeHead(304, common).end();
+    if (isZipped) res.setHeader('content-encoding', 'gzip');
     const body = isZipped ? zipped : plain;
-    res.writeHead(200, {
-      ...common,
-      'content-type': TYPES[name.slice(name.lastIndexOf('.') + 1)],
-      'content-length': body.length,
-      ...(isZipped && { 'content-encoding': 'gzip' }),
-    });
-    res.end(req.method === 'HEAD' ? undefined : body);
+    const type = TYPES[name.slice(name.lastIndexOf('.') + 1)];
+    // Node leaves out the body of a response to HEAD.
+    res.writeHead(200, { 'content-type': type, 'content-length': body.length }).end(body);
   };
 }
