@@ -7,15 +7,11 @@ import type { TrustedDocuments } from './trusted-documents.ts';
 import type { GatewayContext, GatewayYoga } from './yoga.ts';
 
 /** An operation as a client sends it. */
-interface OperationParams {
-  readonly query: string;
-  readonly variables?: Record<string, unknown>;
-  readonly operationName?: string;
-}
+type OperationParams = ReturnType<typeof paramsFrom>;
 
 /** Parses, validates, builds the context and executes through the plugins, as Yoga does after its Fetch layer. */
 export async function runOperation(
-  { getEnveloped }: Pick<GatewayYoga, 'getEnveloped'>,
+  { getEnveloped }: GatewayYoga,
   context: GatewayContext,
   params: OperationParams,
 ): Promise<ExecutionResult | Subscription> {
@@ -55,28 +51,28 @@ export function parseParams(text: string, trusted?: TrustedDocuments): Operation
  * Reads only known names, so that nothing else in a body (`__proto__` included) has an effect. All transports read
  * operations here, so trusted documents apply to all of them.
  */
-export function paramsFrom(body: unknown, trusted?: TrustedDocuments): OperationParams {
+export function paramsFrom(body: unknown, trusted?: TrustedDocuments) {
   if (Array.isArray(body))
     throw invalid('Batching is not supported: send one operation a request.');
   if (!isObject(body)) throw invalid('The body must be a JSON object with a "query".');
-  const { variables, operationName, extensions } = body;
+  const { variables, operationName } = body;
   const query = documentOf(body, trusted);
-  if (isGiven(variables) && !isObject(variables)) throw invalid('"variables" must be an object.');
-  if (isNestedTooDeep(variables)) throw invalid(NESTED_TOO_DEEP);
+  for (const name of ['variables', 'extensions'])
+    if (isGiven(body[name]) && !isObject(body[name])) throw invalid(`"${name}" must be an object.`);
+  if (isNestedTooDeep(variables))
+    throw invalid(
+      `"variables" may be nested at most ${MAX_LEVELS} levels deep, and these are deeper.`,
+    );
   if (isGiven(operationName) && typeof operationName !== 'string')
     throw invalid('"operationName" must be a string.');
-  if (isGiven(extensions) && !isObject(extensions))
-    throw invalid('"extensions" must be an object.');
   return {
     query,
-    ...(isObject(variables) && { variables }),
-    ...(typeof operationName === 'string' && { operationName }),
+    variables: isObject(variables) ? variables : undefined,
+    operationName: typeof operationName === 'string' ? operationName : undefined,
   };
 }
 
 const invalid = (message: string) => requestRejected(400, message);
-
-const NESTED_TOO_DEEP = `"variables" may be nested at most ${MAX_LEVELS} levels deep, and these are deeper.`;
 
 function documentOf(body: Record<string, unknown>, trusted?: TrustedDocuments): string {
   const { query } = body;

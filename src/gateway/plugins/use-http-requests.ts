@@ -9,7 +9,7 @@ import { forClient, requestRejected } from '../client-error.ts';
 import { acceptedBy, requestIdOf, requestProblem } from '../request.ts';
 import { parseParams, runOperation } from '../run-operation.ts';
 import { Subscription } from '../subscriptions/subscriptions.ts';
-import { createViewerLimit } from '../viewer-limit.ts';
+import { createViewerLimit } from '../open-connections.ts';
 import type { GatewayParts } from '../gateway.ts';
 import type { GatewayPlugin, GatewayYoga, HttpContext } from '../yoga.ts';
 import type { AnswerCache, CachedAnswer } from './use-answer-cache.ts';
