@@ -8,8 +8,7 @@ import { type ArgumentProblem, estimateCalls } from '../../schema/selections.ts'
 import type { GatewayParts } from '../gateway.ts';
 import { acceptedBy } from '../request.ts';
 import type { ExecutionContext, GatewayContext, GatewayPlugin } from '../yoga.ts';
-import { variableMessage } from './input-values.ts';
-import { MAX_REPORTED_ERRORS } from './use-document-limits.ts';
+import { MAX_REPORTED_ERRORS, variableMessage } from './use-document-limits.ts';
 
 /**
  * Coerces the variables, estimates the upstream calls and puts the `Operation` into the context, or rejects it
