@@ -6,7 +6,7 @@ import { BodyTooLarge, createBodyReader } from '../request-body.ts';
 import { type ClientError, requestRejected } from './client-error.ts';
 
 /** GraphQL over HTTP has two JSON types with different rules for the status. */
-const JSON_TYPES = ['application/graphql-response+json', 'application/json'] as const;
+const JSON_TYPES = ['application/graphql-response+json', 'application/json'];
 const PLAIN = { json: 'application/json', stream: false } as const;
 
 /** The JSON type that the client prefers, if any, and whether it accepts server-sent events. By default plain JSON. */
@@ -17,13 +17,10 @@ export function acceptedBy(header: string | undefined) {
     .map(rangeOf)
     .filter(({ quality }) => quality > 0)
     .toSorted((a, b) => b.quality - a.quality);
-  const json = ranges.map(({ type }) => jsonTypeOf(type)).find((type) => type !== undefined);
+  const json = ranges
+    .map(({ type }) => (type === '*/*' || type === 'application/*' ? 'application/json' : type))
+    .find((type) => JSON_TYPES.includes(type));
   return { json, stream: ranges.some(({ type }) => type === 'text/event-stream') };
-}
-
-function jsonTypeOf(range: string) {
-  if (range === '*/*' || range === 'application/*') return 'application/json';
-  return JSON_TYPES.find((type) => type === range);
 }
 
 function rangeOf(text: string): { readonly type: string; readonly quality: number } {

@@ -11,7 +11,7 @@ type OperationParams = ReturnType<typeof paramsFrom>;
 
 /** Parses, validates, builds the context and executes through the plugins, as Yoga does after its Fetch layer. */
 export async function runOperation(
-  { getEnveloped }: GatewayYoga,
+  { getEnveloped }: Pick<GatewayYoga, 'getEnveloped'>,
   context: GatewayContext,
   params: OperationParams,
 ): Promise<ExecutionResult | Subscription> {

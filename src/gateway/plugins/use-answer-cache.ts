@@ -4,7 +4,6 @@ import { LRUCache } from 'lru-cache';
 
 import type { Context, Services } from '../../context.ts';
 import type { CacheEntry } from '../../rest/cache.ts';
-import type { Viewer } from '../../viewer/viewer.ts';
 import { acceptedBy } from '../request.ts';
 import type { GatewayParts } from '../gateway.ts';
 import type { ExecutionContext, GatewayPlugin, HttpContext } from '../yoga.ts';
@@ -70,14 +69,18 @@ export function createAnswerCache({ services, ...parts }: GatewayParts) {
     { data, extensions: others }: ExecutionResult,
     { operation, resolverContext }: ExecutionContext,
   ): void {
-    const ttl = expiryOf(resolverContext) - parts.clock.now();
+    const { loaders, audit, cachePolicy } = resolverContext;
+    // It depends on more than the Partner API's answers, or a record was denied.
+    if (!cachePolicy.isCacheable || audit?.denied.size || loaders.entries.length === 0) return;
+    const expiresAt = Math.min(...loaders.entries.map((entry) => entry.expiresAt));
+    const ttl = expiresAt - parts.clock.now();
     const basis = basisOf(resolverContext);
     // Some of it may have been invalidated while the operation ran.
     if (ttl <= 0 || !isValid(basis, services)) return;
     const { id, name, estimated } = operation;
     const usage = { calls: 0, cached: basis.validities.length, coalesced: 0, retried: 0 };
     const extensions = { ...others, upstream: { estimated, ...usage } };
-    const auditHit = resolverContext.audit?.prepareRepeated();
+    const auditHit = audit?.prepareRepeated();
     const line = { id, kind: 'query', name, durationMs: 0, outcome: 'ok' };
     const logHit = parts.observer.repeated(line, usage);
     const onHit = (requestId: string): void => {
@@ -91,7 +94,9 @@ export function createAnswerCache({ services, ...parts }: GatewayParts) {
 
   function find(context: HttpContext, body: string): CachedAnswer | undefined {
     if (!acceptedBy(context.req.headers.accept).json) return undefined;
-    context.answerKey = keyOf(context.viewer!, body);
+    const { reach, subject } = context.viewer!;
+    // The subject's length separates it from the body, so that no two viewers share a key.
+    context.answerKey = `${reach.text}\n${subject.length} ${subject}${body}`;
     const known = answers.get(context.answerKey);
     if (!known || !isValid(known, services)) return undefined;
     known.onHit(context.requestId!);
@@ -111,14 +116,4 @@ export function createAnswerCache({ services, ...parts }: GatewayParts) {
     }),
   };
   return { plugin, find };
-}
-
-/** The subject's length separates it from the body, so that no two viewers share a key. */
-const keyOf = ({ reach, subject }: Viewer, body: string): string =>
-  `${reach.text}\n${subject.length} ${subject}${body}`;
-
-/** The earliest expiry of the Partner API's answers in it, or 0 if it depends on more, or if a record was denied. */
-function expiryOf({ loaders, audit, cachePolicy }: Context): number {
-  if (!cachePolicy.isCacheable || audit?.denied.size || loaders.entries.length === 0) return 0;
-  return Math.min(...loaders.entries.map(({ expiresAt }) => expiresAt));
 }

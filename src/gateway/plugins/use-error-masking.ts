@@ -29,12 +29,8 @@ export const CLIENT_CODES: ReadonlySet<string> = new Set([
   'EVENTS_EXPIRED',
 ]);
 
-const CONFLICT = 'The request conflicts with the present state of the record.';
-
 /** What a client may read of an error besides its code and message. */
 type Details = Partial<Readonly<Record<'issues' | 'retryAfter' | 'oldestCursor', unknown>>>;
-
-const STORE_UNAVAILABLE = 'This gateway can’t reach its own store. Try again in a moment.';
 
 /** Decides what a client may read of errors. Unexpected ones are passed to `onUnexpected`, to be logged, and replaced. */
 export function createErrorMasking(
@@ -54,7 +50,8 @@ export function createErrorMasking(
     }
     // Without the store, access can't be proven, and "not found" would be wrong.
     if (cause instanceof CodedError && cause.code === 'STORE_UNAVAILABLE') {
-      return new ClientError('UPSTREAM_UNAVAILABLE', STORE_UNAVAILABLE, where);
+      const message = 'This gateway can’t reach its own store. Try again in a moment.';
+      return new ClientError('UPSTREAM_UNAVAILABLE', message, where);
     }
     // The client passed null for a variable that has a default and is used for a non-null argument, which graphql
     // notices only when it executes. The message names only the argument and its type.
@@ -99,7 +96,8 @@ export function createErrorMasking(
 
 /** Absent and forbidden records have the same code, and so the same message. */
 function messageOf(error: CodedError): string {
-  if (error instanceof PartnerConflict) return CONFLICT;
+  if (error instanceof PartnerConflict)
+    return 'The request conflicts with the present state of the record.';
   if (!(error instanceof PartnerError)) return error.message;
   return PARTNER_MESSAGES[error.code] ?? 'The Partner API failed.';
 }

@@ -17,11 +17,8 @@ import { addViewer } from './use-viewer.ts';
 
 type Result = ExecutionResult | CachedAnswer | Subscription;
 
-interface JsonResponse {
-  readonly status: number;
-  readonly headers: Record<string, string>;
-  readonly content: string | Buffer<ArrayBuffer>;
-}
+type JsonResponse = Pick<CachedAnswer, 'content'> &
+  Readonly<{ status: number; headers: Record<string, string> }>;
 
 const SHORT_OF_MEMORY = requestRejected(
   503,
