@@ -10,23 +10,21 @@ import { REQUEST_ID_HEADER } from './request.ts';
 export type Origins = ReturnType<typeof createOrigins>;
 
 const LOCALHOST = /^http:\/\/localhost(:\d{1,5})?$/;
-const REPORT_EVERY_MS = 60_000;
 /** Origins that are logged per minute: a client can make up any number. */
 const MAX_REPORTED = 20;
+const REPORTED = { max: MAX_REPORTED, ttl: 60_000, ttlAutopurge: true };
 
 /** Which pages a browser may call from, over HTTP and WebSocket. Other programs send no origin. */
 export function createOrigins({ allowedOrigins, allowsLocalhost }: Config['http'], log: Log) {
   const listed = new Set(allowedOrigins);
-  const reported = new LRUCache<string, true>({ max: MAX_REPORTED, ttl: REPORT_EVERY_MS });
+  const reported = new LRUCache<string, true>(REPORTED);
 
   const allowsCrossOrigin = (origin: string): boolean =>
     listed.has(origin) || (allowsLocalhost && LOCALHOST.test(origin));
 
   function report(from: URL | null, requestId?: string): void {
     const origin = from && from.origin !== 'null' ? from.origin : 'not a URL';
-    if (reported.has(origin)) return;
-    if (reported.size >= MAX_REPORTED) reported.purgeStale();
-    if (reported.size >= MAX_REPORTED) return;
+    if (reported.has(origin) || reported.size >= MAX_REPORTED) return;
     reported.set(origin, true);
     const message = 'a browser was refused: its page is not of an origin in ALLOWED_ORIGINS';
     log.warn(message, { origin, requestId });
