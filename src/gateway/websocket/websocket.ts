@@ -134,10 +134,15 @@ export function createWebSockets(parts: GatewayParts, yoga: GatewayYoga) {
       socket.on('error', ignoreError);
       if (problem) return void socket.end(rawResponse(problem, idOf(req)), () => socket.destroy());
       handshakes = handshakes.then(() => nextTurn());
-      void handshakes.then(() => {
-        if (parts.isServing()) server.handleUpgrade(req, socket, head, accept);
-        else socket.destroy();
-      });
+      handshakes
+        .then(() => {
+          if (parts.isServing()) server.handleUpgrade(req, socket, head, accept);
+          else socket.destroy();
+        })
+        .catch((error: unknown) => {
+          socket.destroy();
+          parts.onUnexpected(error, idOf(req));
+        });
     },
   };
 }
