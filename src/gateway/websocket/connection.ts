@@ -30,8 +30,8 @@ const SHORT_CHARACTERS = 1_024;
 /** One client's socket, and the limits on it. */
 export class WsConnection implements ProtocolSocket, OpenConnection {
   readonly ws: WebSocket;
-  /** Of the upgrade. Each operation has its own. */
-  readonly requestId: string;
+  /** Of the upgrade, until the client has authenticated: longer, it would take 6 % of a subscriber's memory. */
+  requestId: string | undefined;
   /** Undefined until the client has authenticated. */
   viewer: Viewer | undefined;
   /** False once it is closing: nothing more is sent. */
@@ -62,6 +62,7 @@ export class WsConnection implements ProtocolSocket, OpenConnection {
   /** Closes the socket and returns false if the viewer has too many connections. */
   setViewer(viewer: Viewer): boolean {
     if (!this.isOpen) return false;
+    this.requestId = undefined;
     if (this.#parts.connections.ofViewer.acquire(viewer.subject)) this.viewer = viewer;
     else this.close(TRY_AGAIN_LATER);
     return this.isOpen;
