@@ -1,33 +1,24 @@
-/** Errors are distinguished by code, so that a caller need not import the class that another module throws. */
-export abstract class CodedError extends Error {
-  abstract readonly code: string;
+/** Errors are distinguished by code, by clients too: a caller need not import the class that another module throws. */
+export class CodedError extends Error {
+  readonly code: string;
 
-  constructor(message: string, options?: ErrorOptions) {
+  constructor(code: string, message: string, options?: ErrorOptions) {
     super(message, options);
     this.name = new.target.name;
+    this.code = code;
   }
 }
 
 export const hasCode = (error: unknown, code: string): boolean =>
   error instanceof CodedError && error.code === code;
 
-/** A failure with a message for clients to read, and the code that they branch on. */
-export class OperationError extends CodedError {
-  readonly code: string;
-
-  constructor(code: string, message: string) {
-    super(message);
-    this.code = code;
-  }
-}
-
 /** The response of an operation is too large. Every field that is still to be resolved may fail with it. */
-export class ResponseTooLarge extends OperationError {}
+export class ResponseTooLarge extends CodedError {}
 
 export const NOT_FOUND = 'No such record, or none that you may see.';
 
 /** Absent, or not open to the viewer: the two must look the same. The message may only add an argument that is missing. */
-export class NotFound extends OperationError {
+export class NotFound extends CodedError {
   constructor(message = NOT_FOUND) {
     super('NOT_FOUND', message);
   }
@@ -39,18 +30,19 @@ export const missingArgument = (argument: string): NotFound =>
 
 /** The request is wrong: `issues` lists why. A retry would fail again. */
 export class BadInput extends CodedError {
-  readonly code = 'BAD_USER_INPUT';
   readonly issues: readonly string[];
 
   constructor(...issues: readonly string[]) {
-    super(issues.join('; '));
+    super('BAD_USER_INPUT', issues.join('; '));
     this.issues = issues;
   }
 }
 
 /** The write could not be made durable, or the store can't be reached. A retry may succeed. */
 export class StoreUnavailable extends CodedError {
-  readonly code = 'STORE_UNAVAILABLE';
+  constructor(message: string, options?: ErrorOptions) {
+    super('STORE_UNAVAILABLE', message, options);
+  }
 }
 
 /** Nothing was sent, so nothing can take effect later. */

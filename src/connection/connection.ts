@@ -1,4 +1,4 @@
-import { OperationError, hasCode } from '../errors.ts';
+import { CodedError, hasCode } from '../errors.ts';
 import { type Loaded, whenLoaded } from '../loaded.ts';
 import { PAGE_SIZE, type Page, type PagedList, type Row, firstOffsetOf, pageOf } from '../page.ts';
 import { type CursorSealer, changeSeenAt, dividingOffset, hashedIds, shortHash } from './cursor.ts';
@@ -131,7 +131,7 @@ export class Connection<T extends Row> {
   /** Throws if the API has no page that the list's length calls for: its rows must not be left out unnoticed. */
   private complete(pages: readonly number[]): this {
     if (pages.every((page) => this.pages.get(page)?.total !== undefined)) return this;
-    throw new OperationError('UPSTREAM_BAD_RESPONSE', PAGE_MISSING);
+    throw new CodedError('UPSTREAM_BAD_RESPONSE', PAGE_MISSING);
   }
 
   /** Reads, in parallel, those not read yet. Synchronous if all of them are cached. */

@@ -26,12 +26,12 @@ export interface EventPosition {
 
 /** The client missed events that are gone: it has to read its data again, and to subscribe after `oldestCursor` or live. */
 export class EventsExpired extends CodedError {
-  readonly code = 'EVENTS_EXPIRED';
   /** The earliest cursor that the log can still be read from. */
   readonly oldestCursor: string;
 
   constructor(oldestCursor: string) {
-    super('The event log no longer goes back to this cursor: load your data again.');
+    const message = 'The event log no longer goes back to this cursor: load your data again.';
+    super('EVENTS_EXPIRED', message);
     this.oldestCursor = oldestCursor;
   }
 }

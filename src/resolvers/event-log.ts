@@ -3,11 +3,11 @@ import { type WindowArgs, sizeOf } from '../connection/window.ts';
 import { type Context, MAX_EVENTS_READ } from '../context.ts';
 import { type EventFilter, matches } from '../events/filter.ts';
 import { type PartnerEvent, type SessionEvent, isSessionEvent } from '../events/partner-event.ts';
-import { CallBudgetExhausted } from '../rest/errors.ts';
+import { PartnerError } from '../rest/errors.ts';
 import { OF_SUBJECT_LIMIT } from '../store/event-log.ts';
 import { RECORD_KINDS } from '../viewer/viewer.ts';
 import { isOpen, requireAccess } from './access/prove.ts';
-import { NotFound, OperationError } from '../errors.ts';
+import { CodedError, NotFound } from '../errors.ts';
 import { Lookup } from './lookup/lookup.ts';
 import { type ListedRef, type SessionRef, kindOf } from './refs.ts';
 
@@ -111,7 +111,8 @@ async function readEvents(
         if (matches(filter, event) && (await isVisible(event, filter, ctx))) found.push(event);
       } catch (error) {
         // The next page begins with this event, and with a new limit.
-        if (error instanceof CallBudgetExhausted && at > start) return { found, next: at };
+        const isLimit = error instanceof PartnerError && error.code === 'QUERY_TOO_EXPENSIVE';
+        if (isLimit && at > start) return { found, next: at };
         throw error;
       }
       if (found.length > first) return { found, next: event.position };
@@ -136,7 +137,7 @@ function readEventsOfSession({ id }: SessionRef, ctx: Context): Promise<readonly
     if (limit < OF_SUBJECT_LIMIT && events.length === limit) {
       // This field has no cursor to continue from.
       const message = `One operation reads at most ${MAX_EVENTS_READ} events: ask for the events of fewer sessions at once.`;
-      throw new OperationError('QUERY_TOO_EXPENSIVE', message);
+      throw new CodedError('QUERY_TOO_EXPENSIVE', message);
     }
     return events;
   });

@@ -3,7 +3,7 @@ import { type Loaded, whenLoaded } from '../loaded.ts';
 import type { Uuid } from '../uuid.ts';
 import type { CacheEntry } from './cache.ts';
 import type { Endpoint } from './endpoints.ts';
-import { PartnerContractBroken } from './errors.ts';
+import { PartnerError } from './errors.ts';
 import { listKeyOf, pageTarget, type ListName, type ListRef } from './lists.ts';
 import type { PartnerClient, Target, Usage } from './partner.ts';
 
@@ -69,7 +69,7 @@ export class Loaders {
     const { path, template } = endpoint;
     this.client.invalidate([path(id)]);
     this.client.observer.otherRecord?.(template, this.usage.requestId);
-    throw new PartnerContractBroken(template, 'the answer is about another record');
+    throw new PartnerError('UPSTREAM_BAD_RESPONSE', template, 'the answer is about another record');
   }
 
   private read<T>(target: Target<T>): Loaded<CacheEntry<T>> {

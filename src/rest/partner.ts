@@ -11,7 +11,7 @@ import { createRetryBudget } from './client/retry.ts';
 import { createTokens } from './client/token.ts';
 import { authenticate, type Endpoint } from './endpoints.ts';
 import { endpoints } from './records.ts';
-import { OperationAborted } from './errors.ts';
+import { OPERATION_ENDED, PartnerError } from './errors.ts';
 import { Loaders } from './loaders.ts';
 
 /** `baseUrl` ends in `/v2`. */
@@ -79,7 +79,8 @@ export function createPartner(connection: PartnerConnection, options: PartnerOpt
   /** Makes a call, or joins one in flight for the same GET. The caller has checked the cache already. */
   function call(target: Target, usage: Usage): Promise<CacheEntry> {
     const { endpoint, key, since = 0 } = target;
-    if (usage.isOver) return Promise.reject(new OperationAborted(endpoint.template));
+    if (usage.isOver)
+      return Promise.reject(new PartnerError('TIMEOUT', endpoint.template, OPERATION_ENDED));
     const isRead = endpoint.method === 'GET';
     const underway = isRead ? inFlight.get(key) : undefined;
     if (underway && underway.askedAt > since) {

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 
 import { LRUCache } from 'lru-cache';
 
-import { BadInput, OperationError, StoreNotReached, hasCode } from '../errors.ts';
+import { BadInput, CodedError, StoreNotReached, hasCode } from '../errors.ts';
 import { steadyNow } from '../clock.ts';
 import { inBackground } from './background.ts';
 import type { KeyStore } from './store.ts';
@@ -37,7 +37,7 @@ const FIRST_RUNNING =
   'The first call with this key is still running: send this one again, with the same key.';
 
 /** The call is not sent again. */
-const firstCallUnknown = () => new OperationError('OUTCOME_UNKNOWN', FIRST_UNKNOWN);
+const firstCallUnknown = () => new CodedError('OUTCOME_UNKNOWN', FIRST_UNKNOWN);
 
 export type RunOnce = ReturnType<typeof createRunOnce>;
 
@@ -71,7 +71,7 @@ export function createRunOnce(keys: KeyStore, operationMs = 15_000, now: () => n
       if (first.state === 'unknown') throw firstCallUnknown();
       // Its process must have died.
       if (waitedMs > LATE_MS && now() - first.since > maxRunMs) throw firstCallUnknown();
-      if (waitedMs > MAX_WAIT_MS) throw new OperationError('TIMEOUT', FIRST_RUNNING);
+      if (waitedMs > MAX_WAIT_MS) throw new CodedError('TIMEOUT', FIRST_RUNNING);
       await delay(pauseMs);
       waitedMs += pauseMs;
     }

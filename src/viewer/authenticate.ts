@@ -11,7 +11,7 @@ import { LRUCache } from 'lru-cache';
 import { Agent, fetch } from 'undici';
 import { type Clock, systemClock } from '../clock.ts';
 import type { Config } from '../config.ts';
-import { CodedError, OperationError } from '../errors.ts';
+import { CodedError } from '../errors.ts';
 import { SANDBOX_VIEWER, type Viewer, createViewer, parseGrant } from './viewer.ts';
 
 const MESSAGES = {
@@ -22,10 +22,9 @@ const MESSAGES = {
 
 /** No valid token. The message never says what is wrong with an invalid one: `reason` does, for the log. */
 export class Unauthenticated extends CodedError {
-  readonly code = 'UNAUTHENTICATED';
   readonly reason: string;
   constructor(problem: keyof typeof MESSAGES, reason: string = problem) {
-    super(MESSAGES[problem]);
+    super('UNAUTHENTICATED', MESSAGES[problem]);
     this.reason = reason;
   }
 }
@@ -181,7 +180,7 @@ function createIssuerKeys(
   return async (header, token) => {
     if (now() - fetchedAt >= KEPT_MS) await refresh(RETRY_EMPTY_MS);
     else if (now() - fetchedAt >= FRESH_MS) void refresh(COOLDOWN_MS);
-    if (now() - fetchedAt >= KEPT_MS) throw new OperationError('UPSTREAM_UNAVAILABLE', NO_KEYS);
+    if (now() - fetchedAt >= KEPT_MS) throw new CodedError('UPSTREAM_UNAVAILABLE', NO_KEYS);
     try {
       return await keys(header, token);
     } catch (error) {

@@ -4,12 +4,12 @@ import timers, { setImmediate } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 
 import { steadyNow } from '../../src/clock.ts';
-import { BadInput, OperationError, StoreUnavailable } from '../../src/errors.ts';
+import { BadInput, CodedError, StoreUnavailable } from '../../src/errors.ts';
 import { createRunOnce } from '../../src/store/idempotency.ts';
 import type { KeyStore } from '../../src/store/store.ts';
 import { engines, range } from '../support/store/engines.ts';
 
-const coded = (code: string) => new OperationError(code, code);
+const coded = (code: string) => new CodedError(code, code);
 
 /** Records its runs, each of which a test resolves or rejects. */
 function createAction() {

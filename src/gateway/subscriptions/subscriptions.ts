@@ -16,7 +16,7 @@ import { EventsExpired } from '../../events/event-hub.ts';
 import { type EventFilter, matches } from '../../events/filter.ts';
 import type { PartnerEvent } from '../../events/partner-event.ts';
 import type { SubscriptionStart } from '../../resolvers/event-log.ts';
-import { CallBudgetExhausted, PartnerError } from '../../rest/errors.ts';
+import { PartnerError } from '../../rest/errors.ts';
 import type { Position } from '../../store/event-log.ts';
 import { type Viewer, hasExpired } from '../../viewer/viewer.ts';
 import type { GatewayParts } from '../gateway.ts';
@@ -131,7 +131,7 @@ export function createSubscriptions(parts: GatewayParts) {
         } catch (error) {
           if (!(error instanceof PartnerError) || receivers.size === 0) throw error;
           const endsAt = Math.max(outages.memo(key), event.receivedAt) + MAX_OUTAGE_MS;
-          if (error instanceof CallBudgetExhausted || steadyNow() > endsAt) {
+          if (error.code === 'QUERY_TOO_EXPENSIVE' || steadyNow() > endsAt) {
             parts.log.error(LEFT_OUT, { name, code: error.code });
             metrics.eventsLeftOut();
             return undefined;

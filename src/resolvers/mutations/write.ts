@@ -1,8 +1,8 @@
-import { BadInput, CodedError, NotFound, OperationError, StoreUnavailable } from '../../errors.ts';
+import { BadInput, CodedError, NotFound, StoreUnavailable, hasCode } from '../../errors.ts';
 import type { Context } from '../../context.ts';
 import { isObject } from '../../json.ts';
 import { isOther, type writes } from '../../rest/endpoints.ts';
-import { OutcomeUnknown, PartnerNotFound, PartnerRejected } from '../../rest/errors.ts';
+import { PartnerError, PartnerRejected } from '../../rest/errors.ts';
 import type { Uuid } from '../../uuid.ts';
 
 export type Missing = { readonly kind: 'missing'; readonly message?: string };
@@ -20,8 +20,8 @@ export function rejectionOf(error: unknown): Missing | Invalid {
 }
 
 function missingOf(error: unknown): Missing {
-  if (error instanceof PartnerNotFound) return { kind: 'missing' };
   if (error instanceof NotFound) return { kind: 'missing', message: error.message };
+  if (hasCode(error, 'NOT_FOUND')) return { kind: 'missing' };
   throw error;
 }
 
@@ -36,7 +36,7 @@ export function answerAbout(raw: unknown, sessionId?: Uuid, clientId?: Uuid): un
 
 /** A write may not be sent without the store and space for the audit log. */
 const nothingSent = (reason: string) =>
-  new OperationError('UPSTREAM_UNAVAILABLE', `Nothing was changed: this gateway can’t ${reason}.`);
+  new CodedError('UPSTREAM_UNAVAILABLE', `Nothing was changed: this gateway can’t ${reason}.`);
 
 const AWAIT_EVENT = 'await its progress_note_regenerated event before sending it again';
 /** What to do when the outcome is not known. */
@@ -84,7 +84,7 @@ function clientErrorOf(error: unknown, hint: string): unknown {
   if (error instanceof StoreUnavailable) {
     return nothingSent('reach its own store. Try again in a moment');
   }
-  if (!(error instanceof OutcomeUnknown)) return error;
+  if (!(error instanceof PartnerError && error.code === 'OUTCOME_UNKNOWN')) return error;
   const message = `No clear answer came: the change may or may not have taken effect, so ${hint}.`;
-  return new OperationError('OUTCOME_UNKNOWN', message);
+  return new CodedError('OUTCOME_UNKNOWN', message);
 }

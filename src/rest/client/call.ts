@@ -1,16 +1,8 @@
+import { hasCode } from '../../errors.ts';
 import type { Page } from '../../page.ts';
 import type { CacheEntry } from '../cache.ts';
 import { anotherRecord } from '../endpoints.ts';
-import {
-  CallBudgetExhausted,
-  OperationAborted,
-  OutcomeUnknown,
-  PartnerContractBroken,
-  PartnerError,
-  PartnerNotFound,
-  PartnerRateLimited,
-  PartnerUnavailable,
-} from '../errors.ts';
+import { OPERATION_ENDED, PartnerError, type PartnerCode } from '../errors.ts';
 import type { PartnerClient, Target, Usage } from '../partner.ts';
 import type { Breaker } from './breaker.ts';
 import { failureOf, isAcceptance, jsonOf, verdictOf } from './response.ts';
@@ -71,14 +63,21 @@ export class Call {
     const { limiter, tokens } = this.client;
     const isRefused = this.breaker.refuses();
     const token = this.target.endpoint.needsToken ? tokens.current() : NO_TOKEN;
-    const isReady = !isRefused && token !== undefined && (hasSlot || limiter.take());
-    const problem = isRefused ? this.circuitOpen() : isReady ? this.charge() : undefined;
-    if (isReady && !problem) return this.dispatch(token);
-    if (isReady || hasSlot) limiter.release();
-    if (problem) return this.fail(problem);
+    if (hasSlot && (isRefused || token === undefined)) limiter.release();
+    if (isRefused) {
+      const what = `not sent, since the circuit is open (last attempt: ${this.breaker.reason})`;
+      return this.fail(this.error('UPSTREAM_UNAVAILABLE', what));
+    }
     if (token === undefined) return void this.awaitToken();
-    this.isWaiting = true;
-    for (const { usage } of this.waiters) limiter.enqueue(this, usage.queue);
+    if (!hasSlot && !limiter.take()) {
+      this.isWaiting = true;
+      for (const { usage } of this.waiters) limiter.enqueue(this, usage.queue);
+      return;
+    }
+    const problem = this.charge();
+    if (!problem) return this.dispatch(token);
+    limiter.release();
+    this.fail(problem);
   }
 
   private dispatch(token: string): void {
@@ -122,7 +121,7 @@ export class Call {
 
   /** The operation has ended early. A write goes on once it is sent: aborting it would only hide its outcome. */
   abandon(usage: Usage): void {
-    const { isWrite, template } = this.target.endpoint;
+    const { isWrite } = this.target.endpoint;
     if (this.isOver || (isWrite && this.attempt?.isSent)) return;
     if (!isWrite) {
       const leaving = this.waiters.filter((waiter) => waiter.usage === usage);
@@ -130,11 +129,11 @@ export class Call {
       // If attempts have failed, the API is the reason why the operation has no answer. A 401 only required a new token.
       const failed = this.failures.findLast(({ kind }) => kind !== 'unauthorized')?.error;
       if (failed) this.report(failed, failed.message, usage);
-      for (const { reject } of leaving) reject(failed ?? new OperationAborted(template));
+      for (const { reject } of leaving) reject(failed ?? this.error('TIMEOUT', OPERATION_ENDED));
       if (this.waiters.length > 0) return;
     }
     if (this.attempt) return this.attempt.end('aborted');
-    this.fail(new OperationAborted(template));
+    this.fail(this.error('TIMEOUT', OPERATION_ENDED));
   }
 
   /** The value of the answer, if it is about the requested record. */
@@ -145,11 +144,10 @@ export class Call {
     const value = endpoint.read(json, id, page);
     if (value === anotherRecord) {
       observer.otherRecord?.(template, this.usage.requestId);
-      throw new PartnerContractBroken(template, 'the answer is about another record');
+      throw this.error('UPSTREAM_BAD_RESPONSE', 'the answer is about another record');
     }
-    if (value === undefined) {
-      throw new PartnerContractBroken(template, 'the answer does not have the documented shape');
-    }
+    if (value === undefined)
+      throw this.error('UPSTREAM_BAD_RESPONSE', 'the answer does not have the documented shape');
     if (listKey === undefined) return value;
     const list = value as Page<unknown>;
     if (list.rows.includes(undefined)) {
@@ -177,15 +175,15 @@ export class Call {
 
   private fail(error: unknown): void {
     if (this.isOver) return;
-    const { isNullable, isWrite, template } = this.target.endpoint;
-    if (isNullable && error instanceof PartnerNotFound) return this.resolve(null, 0);
+    const { isNullable, isWrite } = this.target.endpoint;
+    if (isNullable && hasCode(error, 'NOT_FOUND')) return this.resolve(null, 0);
     this.isOver = true;
     this.isWaiting = false;
     this.cancelTimer?.();
     this.client.detach(this);
     const isDefinite = !isWrite || (error instanceof PartnerError && DEFINITE.has(error.code));
     const unclear = this.failures.find((each) => each.mayHaveTakenEffect && !isDefinite)?.error;
-    const failure = unclear ? new OutcomeUnknown(template, 'no clear answer came') : error;
+    const failure = unclear ? this.error('OUTCOME_UNKNOWN', 'no clear answer came') : error;
     if (failure instanceof PartnerError) {
       this.report(failure, (unclear ?? failure).message, this.usage);
     }
@@ -208,16 +206,15 @@ export class Call {
 
   /** Counts an attempt for its operation and the daily quota. Returns an error if it may not be made. */
   private charge(): PartnerError | undefined {
-    const { template } = this.target.endpoint;
     const now = this.client.clock.now();
     if (this.endsAt === 0) this.endsAt = now + CALL_MS;
-    if (now >= this.endsAt) return new PartnerUnavailable(template, NO_TIME);
+    if (now >= this.endsAt) return this.error('UPSTREAM_UNAVAILABLE', NO_TIME);
     // The first operation that is below its limit is charged.
     const charged = this.waiters.find(({ usage }) => usage.calls < usage.maxCalls)?.usage;
-    if (!charged) return new CallBudgetExhausted(template, 'the operation has used up its calls');
+    if (!charged) return this.error('QUERY_TOO_EXPENSIVE', 'the operation has used up its calls');
     const seconds = this.client.limiter.spend();
     if (seconds !== undefined)
-      return new PartnerRateLimited(template, 'the daily quota is used up', seconds);
+      return this.error('UPSTREAM_RATE_LIMITED', 'the daily quota is used up', seconds);
     charged.calls += 1;
     if (this.failures.length > 0) charged.retried += 1;
     return undefined;
@@ -240,12 +237,12 @@ export class Call {
       return this.fail(failure.error);
     }
     // The operations may have ended since the answer came.
-    if (isWrite && this.usage.isOver) return this.fail(new OperationAborted(template));
+    if (isWrite && this.usage.isOver) return this.fail(this.error('TIMEOUT', OPERATION_ENDED));
     if (this.waiters.length === 0) return this.fail(failure.error);
     if (isOutage(failure) && !budget.withdraw()) return this.fail(failure.error);
     const again = () => {
       // It may have to wait for a token or a slot, but not for longer than the call may take.
-      const end = () => this.fail(new PartnerUnavailable(template, NO_TIME));
+      const end = () => this.fail(this.error('UPSTREAM_UNAVAILABLE', NO_TIME));
       this.setTimer(this.endsAt - clock.now(), end);
       this.send();
     };
@@ -253,9 +250,8 @@ export class Call {
     this.setTimer(delayMs, again);
   }
 
-  private circuitOpen(): PartnerUnavailable {
-    const what = `not sent, since the circuit is open (last attempt: ${this.breaker.reason})`;
-    return new PartnerUnavailable(this.target.endpoint.template, what);
+  private error(code: PartnerCode, what: string, retryAfter?: number): PartnerError {
+    return new PartnerError(code, this.target.endpoint.template, what, retryAfter);
   }
 
   private setTimer(ms: number, run: () => void): void {

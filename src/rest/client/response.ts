@@ -2,16 +2,11 @@ import { isUtf8 } from 'node:buffer';
 import { isNestedTooDeep, isObject, type JsonObject } from '../../json.ts';
 import {
   NoteLocked,
-  OperationAborted,
+  OPERATION_ENDED,
   PartnerConflict,
-  PartnerContractBroken,
-  PartnerCredentialsRefused,
-  PartnerNotFound,
-  PartnerRateLimited,
+  PartnerError,
   PartnerRejected,
-  PartnerRouteMissing,
-  PartnerUnavailable,
-  type PartnerError,
+  type PartnerCode,
 } from '../errors.ts';
 import type { Verdict } from './breaker.ts';
 import { retryAfterMsOf, type Failure } from './retry.ts';
@@ -43,73 +38,73 @@ export function verdictOf({ outcome, status }: Attempt): Verdict {
   return outcome === 'aborted' || outcome === 'garbled' ? 'unclear' : 'failing';
 }
 
-type ErrorClass = new (route: string, what: string) => PartnerError;
-
-const MEANINGS: Readonly<Record<Outcome, readonly [Failure['kind'], ErrorClass, string]>> = {
-  answered: ['final', PartnerContractBroken, 'wanted JSON, but got something else'],
-  unsent: ['unsent', PartnerUnavailable, 'no connection could be made'],
-  timeout: ['unanswered', PartnerUnavailable, 'no answer came (timeout)'],
-  reset: ['unanswered', PartnerUnavailable, 'no answer came (reset)'],
-  cut: ['unanswered', PartnerContractBroken, 'the answer broke off'],
-  garbled: ['final', PartnerContractBroken, 'the answer is not HTTP, or too large'],
-  aborted: ['final', OperationAborted, ''],
+const MEANINGS: Readonly<Record<Outcome, readonly [Failure['kind'], PartnerCode, string]>> = {
+  answered: ['final', 'UPSTREAM_BAD_RESPONSE', 'wanted JSON, but got something else'],
+  unsent: ['unsent', 'UPSTREAM_UNAVAILABLE', 'no connection could be made'],
+  timeout: ['unanswered', 'UPSTREAM_UNAVAILABLE', 'no answer came (timeout)'],
+  reset: ['unanswered', 'UPSTREAM_UNAVAILABLE', 'no answer came (reset)'],
+  cut: ['unanswered', 'UPSTREAM_BAD_RESPONSE', 'the answer broke off'],
+  garbled: ['final', 'UPSTREAM_BAD_RESPONSE', 'the answer is not HTTP, or too large'],
+  aborted: ['final', 'TIMEOUT', OPERATION_ENDED],
 };
 
-export function failureOf(route: string, attempt: Attempt, wallNow: number): Failure {
-  const { isSuccess, outcome = 'aborted', unsentCode } = attempt;
-  if (outcome === 'answered' && !isSuccess) return statusFailureOf(route, attempt, wallNow);
-  const [kind, ErrorClass, what] = MEANINGS[outcome];
-  const mayHaveTakenEffect = outcome !== 'unsent' && outcome !== 'aborted';
-  const error = new ErrorClass(route, unsentCode ? `${what} (${unsentCode})` : what);
-  return { kind, error, mayHaveTakenEffect };
-}
-
-/** Another attempt would not help. */
-const final = (error: PartnerError, kind: Failure['kind'] = 'final'): Failure => ({ kind, error });
-
 /** The body's shape distinguishes the kinds of 403, and a proxy's page from an answer of the API. */
-function statusFailureOf(route: string, attempt: Attempt, wallNow: number): Failure {
-  const { receivedBytes, retryAfter, status } = attempt;
+export function failureOf(route: string, attempt: Attempt, wallNow: number): Failure {
+  const { isSuccess, outcome = 'aborted', receivedBytes, status, token, unsentCode } = attempt;
+  const failed = (kind: Failure['kind'], code: PartnerCode, what: string, retryAfter?: number) => ({
+    kind,
+    error: new PartnerError(code, route, what, retryAfter),
+  });
+  if (outcome !== 'answered' || isSuccess) {
+    const [kind, code, what] = MEANINGS[outcome];
+    const mayHaveTakenEffect = outcome !== 'unsent' && outcome !== 'aborted';
+    const reason = unsentCode ? `${what} (${unsentCode})` : what;
+    return { ...failed(kind, code, reason), mayHaveTakenEffect };
+  }
   const { layer, messages } = shapeOf(jsonOf(attempt));
+  const answered = `answered with status ${status}`;
   if (status >= 500) {
-    const error = new PartnerUnavailable(route, `answered with status ${status}`);
-    return { kind: 'unanswered', error, mayHaveTakenEffect: true };
+    return { ...failed('unanswered', 'UPSTREAM_UNAVAILABLE', answered), mayHaveTakenEffect: true };
   }
   if (status === 401) {
-    const what = attempt.token ? 'the access token' : 'the client id or secret';
-    const error = new PartnerCredentialsRefused(route, `${what} was refused`);
-    return { kind: 'unauthorized', error, mayHaveTakenEffect: layer !== 'application' };
+    const what = `${token ? 'the access token' : 'the client id or secret'} was refused`;
+    const failure = failed('unauthorized', 'UPSTREAM_CREDENTIALS', what);
+    return { ...failure, mayHaveTakenEffect: layer !== 'application' };
   }
   if (status === 429) {
-    const retryAfterMs = retryAfterMsOf(retryAfter, wallNow);
+    const retryAfterMs = retryAfterMsOf(attempt.retryAfter, wallNow);
     const seconds = Math.ceil((retryAfterMs ?? 1000) / 1000);
-    const error = new PartnerRateLimited(route, 'the Partner API asks for fewer calls', seconds);
-    return { kind: 'throttled', error, retryAfterMs };
+    const what = 'the Partner API asks for fewer calls';
+    return { ...failed('throttled', 'UPSTREAM_RATE_LIMITED', what, seconds), retryAfterMs };
   }
-  if (status === 400 && layer !== 'unknown') return final(new PartnerRejected(route, messages));
-  if (status === 403 && layer !== 'unknown') return forbiddenOf(route, layer, messages);
+  if (status === 400 && layer !== 'unknown') {
+    return { kind: 'final', error: new PartnerRejected(route, messages) };
+  }
+  if (status === 403 && layer === 'gateway') {
+    return messages[0] === 'Missing Authentication Token'
+      ? failed('final', 'UPSTREAM_ROUTE', 'the Partner API has no such route')
+      : failed('key-refused', 'UPSTREAM_CREDENTIALS', 'the API key was refused');
+  }
+  if (status === 403 && layer === 'application') {
+    if (messages.some((message) => /progress note is locked/i.test(message))) {
+      const locked = new NoteLocked('BAD_USER_INPUT', route, 'the progress note is locked');
+      return { kind: 'final', error: locked };
+    }
+    const what = 'the Partner API does not accept the access token';
+    return failed('token-suspect', 'UPSTREAM_CREDENTIALS', what);
+  }
   // A page of a proxy must not make a record look deleted.
   const isFromProxy = layer === 'unknown' && receivedBytes > 0;
   if (status === 404 && !isFromProxy)
-    return final(new PartnerNotFound(route, 'there is no such record'));
-  if (status === 409 && !isFromProxy)
-    return final(new PartnerConflict(route, 'the request conflicts with the present state'));
-  const what = `answered with status ${status} in an unknown shape`;
+    return failed('final', 'NOT_FOUND', 'there is no such record');
+  if (status === 409 && !isFromProxy) {
+    const what = 'the request conflicts with the present state';
+    return { kind: 'final', error: new PartnerConflict('BAD_USER_INPUT', route, what) };
+  }
   // A redirect may follow a write that was made, and a proxy that gave up waiting has passed it on.
   const mayHaveTakenEffect = status < 400 || status === 408 || status === 499;
-  return { kind: 'final', error: new PartnerContractBroken(route, what), mayHaveTakenEffect };
-}
-
-function forbiddenOf(route: string, layer: 'gateway' | 'application', messages: readonly string[]) {
-  const refused = (what: string) => new PartnerCredentialsRefused(route, what);
-  if (layer === 'gateway') {
-    return messages[0] === 'Missing Authentication Token'
-      ? final(new PartnerRouteMissing(route, 'the Partner API has no such route'))
-      : final(refused('the API key was refused'), 'key-refused');
-  }
-  return messages.some((message) => /progress note is locked/i.test(message))
-    ? final(new NoteLocked(route, 'the progress note is locked'))
-    : final(refused('the Partner API does not accept the access token'), 'token-suspect');
+  const what = `${answered} in an unknown shape`;
+  return { ...failed('final', 'UPSTREAM_BAD_RESPONSE', what), mayHaveTakenEffect };
 }
 
 /**

@@ -1,6 +1,6 @@
 import type { Clock } from '../../clock.ts';
 import { authenticate, type PartnerToken } from '../endpoints.ts';
-import { PartnerCredentialsRefused, PartnerError } from '../errors.ts';
+import { PartnerError } from '../errors.ts';
 import type { PartnerObserver } from '../partner.ts';
 import type { Failure } from './retry.ts';
 
@@ -50,7 +50,11 @@ export function createTokens(
 
   async function request(): Promise<void> {
     const { template } = authenticate;
-    const refusal = new PartnerCredentialsRefused(template, 'the credentials were refused');
+    const refusal = new PartnerError(
+      'UPSTREAM_CREDENTIALS',
+      template,
+      'the credentials were refused',
+    );
     if (clock.now() - credentialsRefusedAt < REFUSED_PAUSE_MS) throw refusal;
     try {
       const { value, lifetimeMs } = await requestToken();

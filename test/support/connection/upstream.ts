@@ -1,4 +1,4 @@
-import { OperationError } from '../../../src/errors.ts';
+import { CodedError } from '../../../src/errors.ts';
 import { configureGlobal } from 'fast-check';
 
 import { pageOf, type PagedList, PAGE_SIZE, type Page } from '../../../src/page.ts';
@@ -85,7 +85,7 @@ export function createUpstream(size: number) {
 export type Upstream = ReturnType<typeof createUpstream>;
 
 export function notFound() {
-  return new OperationError('NOT_FOUND', 'no such page');
+  return new CodedError('NOT_FOUND', 'no such page');
 }
 
 /** The cursor of the row at `offset`, as an operation gets it now. */
