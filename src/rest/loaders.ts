@@ -5,7 +5,7 @@ import type { CacheEntry } from './cache.ts';
 import type { Endpoint } from './endpoints.ts';
 import { PartnerError } from './errors.ts';
 import { listKeyOf, pageTarget, type ListName, type ListRef } from './lists.ts';
-import type { PartnerClient, Target, Usage } from './partner.ts';
+import type { Partner, Target, Usage } from './partner.ts';
 
 type Loader = DataLoader<Target, unknown, string>;
 
@@ -14,7 +14,7 @@ type Loader = DataLoader<Target, unknown, string>;
  * an operation the same read has the same result, until it changes something; what is cached is returned synchronously.
  */
 export class Loaders {
-  private readonly client: PartnerClient;
+  private readonly client: Partner;
   private readonly usage: Usage;
   /** Every cached answer that was read: what is made of them is valid while each is current. */
   readonly entries: CacheEntry[] = [];
@@ -24,7 +24,7 @@ export class Loaders {
   /** Answers that are asked for later are fresh. Set when the operation begins, and before and after each change. */
   freshSince: number;
 
-  constructor(client: PartnerClient, usage: Usage) {
+  constructor(client: Partner, usage: Usage) {
     this.client = client;
     this.usage = usage;
     this.freshSince = client.clock.now();

@@ -49,12 +49,7 @@ const CACHE_BYTES = 32 * 1024 * 1024;
 /** How often a readiness check may try a refused API key or token again. */
 const CHECK_PAUSE_MS = 5000;
 
-/** What loaders and calls share. */
-export type PartnerClient = ReturnType<typeof createPartner>;
-
-/** The Partner API, as the rest of the gateway uses it. */
-export type Partner = AsyncDisposable &
-  Pick<PartnerClient, 'check' | 'invalidate' | 'invalidateAll' | 'loadersFor' | 'send' | 'state'>;
+export type Partner = ReturnType<typeof createPartner>;
 
 /** The HTTP client of the Partner API, its cache and the calls in flight. Shared by all operations. */
 export function createPartner(connection: PartnerConnection, options: PartnerOptions = {}) {
@@ -176,27 +171,20 @@ export function createPartner(connection: PartnerConnection, options: PartnerOpt
   return client;
 }
 
-export interface UsageOptions {
-  readonly maxCalls?: number;
-  readonly priority?: Priority;
-  /** Name, value, name, value. */
-  readonly traceHeaders?: readonly string[] | undefined;
-  /** For log lines. */
-  readonly requestId?: string | undefined;
-}
-
 export type Usage = ReturnType<typeof createUsage>;
 
 /** What one operation, or one delivered event, has used of the Partner API. */
 export function createUsage({
   maxCalls = Number.POSITIVE_INFINITY,
-  priority = 'read',
-  traceHeaders = [],
-  requestId,
-}: UsageOptions = {}) {
+  priority = 'read' as Priority,
+  traceHeaders = [] as readonly string[],
+  requestId = undefined as string | undefined,
+} = {}) {
   return {
     maxCalls,
+    /** For log lines. */
     requestId,
+    /** Name, value, name, value. */
     traceHeaders,
     calls: 0,
     cached: 0,

@@ -3,7 +3,7 @@ import type { Page } from '../../page.ts';
 import type { CacheEntry } from '../cache.ts';
 import { anotherRecord } from '../endpoints.ts';
 import { OPERATION_ENDED, PartnerError, type PartnerCode } from '../errors.ts';
-import type { PartnerClient, Target, Usage } from '../partner.ts';
+import type { Partner, Target, Usage } from '../partner.ts';
 import type { Breaker } from './breaker.ts';
 import { failureOf, isAcceptance, jsonOf, verdictOf } from './response.ts';
 import { isOutage, nextDelay, type Failure } from './retry.ts';
@@ -28,7 +28,7 @@ export class Call {
   /** True while it waits for a slot, in the queues of all its operations. */
   isWaiting = false;
   readonly target: Target;
-  readonly client: PartnerClient;
+  readonly client: Partner;
   private readonly breaker: Breaker;
   /** The operation that began it. */
   private readonly usage: Usage;
@@ -42,7 +42,7 @@ export class Call {
   private endsAt = 0;
   private readonly failures: Failure[] = [];
 
-  constructor(client: PartnerClient, target: Target, usage: Usage) {
+  constructor(client: Partner, target: Target, usage: Usage) {
     this.client = client;
     this.target = target;
     this.usage = usage;

@@ -1,6 +1,6 @@
 import { PartnerError } from '../../../src/rest/errors.ts';
 import { createPartner, createUsage } from '../../../src/rest/partner.ts';
-import type { Partner, PartnerOptions, UsageOptions } from '../../../src/rest/partner.ts';
+import type { Partner, PartnerOptions } from '../../../src/rest/partner.ts';
 import type { Uuid } from '../../../src/uuid.ts';
 import { openUpstream, uuid } from './upstream.ts';
 import type { Script, Upstream, UpstreamOptions } from './upstream.ts';
@@ -32,7 +32,7 @@ export async function setUp(
 export const id = (n: number): Uuid => uuid(n) as Uuid;
 
 /** The loaders of a new operation. */
-export const loadersOf = (partner: Partner, options: UsageOptions = {}) =>
+export const loadersOf = (partner: Partner, options?: Parameters<typeof createUsage>[0]) =>
   partner.loadersFor(createUsage(options));
 
 /** The error that a promise was rejected with. */
