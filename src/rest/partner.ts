@@ -98,7 +98,7 @@ export function createPartner(connection: PartnerConnection, options: PartnerOpt
   }
 
   const requestToken = () => {
-    const usage = createUsage({ priority: 'token' });
+    const usage = createUsage({}, 'token');
     return send(authenticate, undefined, { clientId, clientSecret }, usage);
   };
   const tokens = createTokens(requestToken, clock, observer);
@@ -174,12 +174,14 @@ export function createPartner(connection: PartnerConnection, options: PartnerOpt
 export type Usage = ReturnType<typeof createUsage>;
 
 /** What one operation, or one delivered event, has used of the Partner API. */
-export function createUsage({
-  maxCalls = Number.POSITIVE_INFINITY,
-  priority = 'read' as Priority,
-  traceHeaders = [] as readonly string[],
-  requestId = undefined as string | undefined,
-} = {}) {
+export function createUsage(
+  {
+    maxCalls = Number.POSITIVE_INFINITY,
+    traceHeaders = [] as readonly string[],
+    requestId = undefined as string | undefined,
+  } = {},
+  priority: Priority = 'read',
+) {
   return {
     maxCalls,
     /** For log lines. */

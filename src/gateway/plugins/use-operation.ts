@@ -16,12 +16,10 @@ export function useOperationContext({ services, config }: GatewayParts): Gateway
   function createResolverContext({ contextValue }: ExecutionArgs): () => void {
     const context = contextValue as GatewayContext;
     const { viewer, operation, requestId, traceHeaders, res } = context;
-    const usage = createUsage({
-      maxCalls: config.operation.maxUpstreamCalls,
-      priority: operation!.kind === 'mutation' ? 'write' : 'read',
-      traceHeaders,
-      requestId,
-    });
+    const usage = createUsage(
+      { maxCalls: config.operation.maxUpstreamCalls, traceHeaders, requestId },
+      operation!.kind === 'mutation' ? 'write' : 'read',
+    );
     context.resolverContext = createContext(services, viewer!, usage, operation!);
     const abortReads = () => usage.end();
     const timer = setTimeout(abortReads, config.limits.operationMs);
