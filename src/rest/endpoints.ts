@@ -16,10 +16,8 @@ export interface Endpoint<T = unknown> {
   readonly maxAttempts: number;
   /** A write is not aborted once sent, and fails with `OutcomeUnknown` if it may have taken effect. */
   readonly isWrite: boolean;
-  /** All but the request for a token. */
-  readonly needsToken: boolean;
   path(id: Uuid | undefined): string;
-  /** `page` counts for lists only. The body of a write is undefined if it is not JSON. */
+  /** `page` counts for lists only. The body of a write is null if it is not JSON. */
   read(body: unknown, id: Uuid | undefined, page: number): Checked<T>;
   ttlMs(value: T): number;
   /** A 404 is a normal answer: the record is null. */
@@ -43,15 +41,13 @@ export function endpoint<T>(
     if (!uuid) throw new TypeError(`${template} needs a UUID, but got something else`);
     return before + uuid + after;
   };
-  const isWrite = method !== 'GET';
-  return { method, template, maxAttempts, isWrite, needsToken: true, path, read, ttlMs };
+  return { method, template, maxAttempts, isWrite: method !== 'GET', path, read, ttlMs };
 }
 
-/** Obtains the partner's token. Repeated freely: a second token does not end the first. */
+/** Obtains the partner's token, and needs none. Repeated freely: a second token does not end the first. */
 export const authenticate = {
   ...endpoint('POST', '/partners/authenticate', 3, readToken),
   isWrite: false,
-  needsToken: false,
 };
 
 /** The documented lifetime, for answers without one. */
@@ -68,9 +64,9 @@ function readToken(body: unknown) {
   return { value, lifetimeMs: seconds * 1000 };
 }
 
-/** The answers are undocumented and passed on unchanged; null if the body is empty. */
+/** The answers are undocumented and passed on unchanged; null if the body is no JSON. */
 const write = (method: 'POST' | 'PATCH', template: string, maxAttempts: number) =>
-  endpoint(method, template, maxAttempts, (answer) => answer ?? null);
+  endpoint(method, template, maxAttempts, (answer) => answer);
 
 /**
  * By the names of the mutations. None of them is aborted by the end of its operation once it is sent. The caller

@@ -1,11 +1,11 @@
 import { hasCode } from '../../errors.ts';
 import type { Page } from '../../page.ts';
 import type { CacheEntry } from '../cache.ts';
-import { anotherRecord } from '../endpoints.ts';
+import { anotherRecord, authenticate } from '../endpoints.ts';
 import { OPERATION_ENDED, PartnerError, type PartnerCode } from '../errors.ts';
 import type { Partner, Target, Usage } from '../partner.ts';
 import type { Breaker } from './breaker.ts';
-import { failureOf, isAcceptance, jsonOf, verdictOf } from './response.ts';
+import { failureOf, jsonOf, verdictOf } from './response.ts';
 import { isOutage, nextDelay, type Failure } from './retry.ts';
 import { Attempt } from './transport.ts';
 
@@ -62,7 +62,7 @@ export class Call {
   send(hasSlot = false): void {
     const { limiter, tokens } = this.client;
     const isRefused = this.breaker.refuses();
-    const token = this.target.endpoint.needsToken ? tokens.current() : NO_TOKEN;
+    const token = this.target.endpoint === authenticate ? NO_TOKEN : tokens.current();
     if (hasSlot && (isRefused || token === undefined)) limiter.release();
     if (isRefused) {
       const what = `not sent, since the circuit is open (last attempt: ${this.breaker.reason})`;
@@ -107,10 +107,8 @@ export class Call {
     // Before the body is parsed, so that the next call is sent sooner.
     if (!attempt.holdsSlot) limiter.release();
     this.observe(attempt);
-    if (!attempt.isSuccess) return this.retryOrFail(attempt);
-    const json = jsonOf(attempt);
-    if (json === undefined && !(this.target.endpoint.isWrite && isAcceptance(attempt)))
-      return this.retryOrFail(attempt);
+    const json = attempt.isSuccess ? jsonOf(attempt, this.target.endpoint.isWrite) : undefined;
+    if (json === undefined) return this.retryOrFail(attempt);
     if (token !== NO_TOKEN) tokens.accepted(token);
     try {
       this.resolve(this.readValue(json), body.length);
@@ -223,7 +221,7 @@ export class Call {
   /** After a failed attempt, starts another one or fails the call. */
   private retryOrFail(attempt: Attempt): void {
     const { budget, clock, random, tokens } = this.client;
-    const { needsToken, isWrite, maxAttempts, template } = this.target.endpoint;
+    const { isWrite, maxAttempts, template } = this.target.endpoint;
     const failure = failureOf(template, attempt, clock.wallNow());
     const isSecond = this.failures.some(({ kind }) => kind === 'unauthorized');
     this.failures.push(failure);
@@ -232,7 +230,7 @@ export class Call {
 
     const delayMs = nextDelay(this.failures, maxAttempts, this.endsAt - clock.now(), random);
     // There may be no newer token to repeat the request with, and never is for the request for a token.
-    const isSameToken = !needsToken || tokens.current() === attempt.token;
+    const isSameToken = attempt.token === NO_TOKEN || attempt.token === tokens.current();
     if (delayMs === null || (failure.kind === 'unauthorized' && isSameToken)) {
       return this.fail(failure.error);
     }

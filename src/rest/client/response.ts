@@ -12,24 +12,18 @@ import type { Verdict } from './breaker.ts';
 import { retryAfterMsOf, type Failure } from './retry.ts';
 import type { Attempt, Outcome } from './transport.ts';
 
-/** Undefined if the body is not JSON. */
-export function jsonOf({ body, contentType }: Attempt): unknown {
-  if (isHtml(contentType) || !isUtf8(body)) return undefined;
+/**
+ * Undefined if the body is not JSON, or a page of a proxy or a firewall. A write is accepted by a 2xx with any other body
+ * than such a page, or JSON that is incomplete: then it is null.
+ */
+export function jsonOf({ body, contentType }: Attempt, isWrite = false): unknown {
+  const isJson = contentType.startsWith('application/json');
+  if (!isJson && /html/i.test(contentType)) return undefined;
   try {
-    const json: unknown = JSON.parse(body.toString('utf8'));
-    return isNestedTooDeep(json) ? undefined : json;
-  } catch {
-    return undefined;
-  }
-}
-
-/** Proxies and firewalls answer with an HTML page. */
-const isHtml = (contentType: string): boolean =>
-  !contentType.startsWith('application/json') && /html/i.test(contentType);
-
-/** A 2xx accepts a write, unless the body is a page of a proxy, or JSON that is incomplete. */
-export function isAcceptance({ body, contentType }: Attempt): boolean {
-  return !isHtml(contentType) && !/^\s*[<[{]/.test(body.toString('utf8', 0, 64));
+    const json: unknown = isUtf8(body) ? JSON.parse(body.toString('utf8')) : undefined;
+    if (json !== undefined && !isNestedTooDeep(json)) return json;
+  } catch {}
+  return isWrite && !/^\s*[<[{]/.test(body.toString('utf8', 0, 64)) ? null : undefined;
 }
 
 /** Any answer but a 5xx shows that the API is up: a 4xx is about the request. */
