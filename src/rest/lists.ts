@@ -132,7 +132,7 @@ export interface ListRef<N extends ListName = ListName> {
   readonly name: N;
   /** The parent's id. Only `organizations` has none. */
   readonly id?: Uuid | undefined;
-  readonly filter?: Readonly<Record<string, string | undefined>> | undefined;
+  readonly filter?: Readonly<Record<string, string>> | undefined;
 }
 
 /**
@@ -148,17 +148,14 @@ export function cachePathOf(ref: ListRef): string {
 }
 
 /** A key for the list with its filter, for all its pages. The order of the filter's fields does not matter. */
-export function listKeyOf(ref: ListRef): string {
-  const { filter } = ref;
-  const path = listEndpoints[ref.name].path(ref.id);
+export function listKeyOf({ name, id, filter }: ListRef): string {
+  const path = listEndpoints[name].path(id);
   if (!filter) return path;
   const pairs: string[] = [];
-  for (const name of Object.keys(filter).toSorted()) {
-    const value = filter[name];
-    // Half of a surrogate pair can't be encoded; a `+` must be, or it would be read as a space.
-    if (value !== undefined) pairs.push(`${name}=${encodeURIComponent(value.toWellFormed())}`);
-  }
-  return pairs.length > 0 ? `${path}?${pairs.join('&')}` : path;
+  // Half of a surrogate pair can't be encoded; a `+` must be, or it would be read as a space.
+  for (const [field, value] of Object.entries(filter))
+    pairs.push(`${field}=${encodeURIComponent(value.toWellFormed())}`);
+  return `${path}?${pairs.toSorted().join('&')}`;
 }
 
 /** The request for a page. */
@@ -167,7 +164,7 @@ export function pageTarget<N extends ListName>(ref: ListRef<N>, page: number, si
   return {
     endpoint: listEndpoints[ref.name] as Endpoint as Endpoint<Page<RecordOf<N>>>,
     id: ref.id,
-    key: `${listKey}${listKey.includes('?') ? '&' : '?'}page=${page}`,
+    key: `${listKey}${ref.filter ? '&' : '?'}page=${page}`,
     path: cachePathOf(ref),
     page,
     listKey,

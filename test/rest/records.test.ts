@@ -151,7 +151,7 @@ describe('artifacts', () => {
 describe('lists', () => {
   it('are the same list in whatever order the filter is written', () => {
     const list = { name: 'clientsOfClinic', id: id(1) } as const;
-    const one = listKeyOf({ ...list, filter: { status: 'active', email: 'a@b', name: undefined } });
+    const one = listKeyOf({ ...list, filter: { status: 'active', email: 'a@b' } });
     expect(one).toBe(listKeyOf({ ...list, filter: { email: 'a@b', status: 'active' } }));
     expect(one).not.toBe(listKeyOf(list));
   });
