@@ -6,10 +6,12 @@ import {
   timingSafeEqual,
 } from 'node:crypto';
 
-/** A 32-byte key for one purpose. Keys of different purposes reveal nothing about each other or about the secret. */
-export function derivedKey(secret: string, purpose: string): Buffer {
-  return Buffer.from(hkdfSync('sha256', secret, '', `partner-graph ${purpose}`, 32));
-}
+/**
+ * A 32-byte key for one purpose. Keys of different purposes reveal nothing about each other or about the secret. A key
+ * object, since a raw key is parsed anew for every call: several times the cost of the cipher itself.
+ */
+export const derivedKey = (secret: string, purpose: string) =>
+  createSecretKey(Buffer.from(hkdfSync('sha256', secret, '', `partner-graph ${purpose}`, 32)));
 
 /** Compares in constant time. */
 export const isSame = (a: Buffer, b: Buffer): boolean =>
@@ -60,10 +62,9 @@ export function createSealer<T>(secret: string, purpose: string, previousSecret?
   };
 }
 
-// Key objects, since a raw key is parsed anew for every call: several times the cost of the cipher itself.
 const keysOf = (secret: string, purpose: string) => ({
-  mac: createSecretKey(derivedKey(secret, `${purpose} mac`)),
-  cipher: createSecretKey(derivedKey(secret, `${purpose} encryption`)),
+  mac: derivedKey(secret, `${purpose} mac`),
+  cipher: derivedKey(secret, `${purpose} encryption`),
 });
 
 const tagOf = (bytes: Uint8Array, { mac }: Keys): Buffer =>

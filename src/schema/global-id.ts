@@ -1,4 +1,4 @@
-import { type KeyObject, createHmac, createSecretKey } from 'node:crypto';
+import { type KeyObject, createHmac } from 'node:crypto';
 
 import { derivedKey, isSame } from '../sealed-text.ts';
 import type { NoteTarget } from '../resolvers/artifacts.ts';
@@ -43,14 +43,12 @@ for (const type of Object.keys(LAYOUTS) as NodeType[])
 
 const UUID_BYTES = 16;
 const MAC_BYTES = 8;
-
-/** A key object, so that the key is parsed only once. */
-const keyOf = (secret: string) => createSecretKey(derivedKey(secret, 'global id'));
+const PURPOSE = 'global id';
 
 /** Ids signed with `previousSecret` are accepted too, so that the secret can be rotated. */
 export function createGlobalIds(secret: string, previousSecret?: string) {
-  const key = keyOf(secret);
-  const accepted = previousSecret ? [key, keyOf(previousSecret)] : [key];
+  const key = derivedKey(secret, PURPOSE);
+  const accepted = previousSecret ? [key, derivedKey(previousSecret, PURPOSE)] : [key];
   return {
     /** Also takes a record with the fields of its id. */
     encode: (node: NodeId): string => encode(node, key),
