@@ -140,7 +140,7 @@ const fetchBounded = (url: string, options: object) => fetch(url, { ...options, 
 
 /**
  * The issuer's published keys, through jose. Its own caching is disabled: it uses the wall clock, which may jump, and
- * drops keys that it can't renew. `now` is monotonic, and `onFailure` is called with the reason of each failed fetch.
+ * drops keys that it can't renew. `now` is monotonic, and `onFailure` is called with the reason of a failed fetch.
  * Without keys a token is not rejected as invalid, since that would sign every user out.
  */
 function createIssuerKeys(
@@ -155,10 +155,11 @@ function createIssuerKeys(
   });
   let fetchedAt = Number.NEGATIVE_INFINITY;
   let attemptedAt = Number.NEGATIVE_INFINITY;
-  let reloading: Promise<void> | undefined;
 
-  async function reload(): Promise<void> {
+  async function refresh(atMostEveryMs: number): Promise<void> {
+    if (now() - attemptedAt < atMostEveryMs) return;
     try {
+      // jose shares a request that is under way.
       await keys.reload();
       fetchedAt = now();
     } catch (error) {
@@ -168,13 +169,7 @@ function createIssuerKeys(
     } finally {
       // At the end of the attempt: an issuer that hangs is not asked again at once.
       attemptedAt = now();
-      reloading = undefined;
     }
-  }
-
-  function refresh(atMostEveryMs: number): Promise<void> | undefined {
-    if (!reloading && now() - attemptedAt >= atMostEveryMs) reloading = reload();
-    return reloading;
   }
 
   return async (header, token) => {

@@ -150,8 +150,12 @@ describe('with a JWKS URL', () => {
     const unpublished = await Promise.all(['../../x', 'three', 'four'].map((kid) => addKey(kid)));
     keys.splice(1);
     clock.now += 30_000;
-    for (const key of unpublished)
-      await expect(bearer(await key.token())).rejects.toThrow(Unauthenticated);
+    await Promise.all(
+      unpublished.map(async (key) =>
+        expect(bearer(await key.token())).rejects.toThrow(Unauthenticated),
+      ),
+    );
+    await expect(bearer(await unpublished[0]!.token())).rejects.toThrow(Unauthenticated);
     expect(state.fetches).toBe(2);
   });
 
