@@ -15,6 +15,8 @@ export interface CacheEntry<T = unknown> {
   readonly validity: { isCurrent: boolean };
 }
 
+/** Of heap. */
+const MAX_BYTES = 32 * 1024 * 1024;
 const MAX_TOTALS = 50_000;
 /** More than are invalidated during one call. */
 const MAX_INVALIDATED = 10_000;
@@ -22,13 +24,13 @@ const MAX_INVALIDATED = 10_000;
 const OVERHEAD_BYTES = 1_536;
 
 /** Answers for all viewers, by path and query, limited by bytes and time. Access is decided on every use, never here. */
-export function createResponseCache(clock: Clock, maxBytes: number) {
+export function createResponseCache(clock: Clock) {
   /** The keys of the answers that a path invalidates. A path that is the key itself has no entry here. */
   const keysByPath = new Map<string, Set<string>>();
   const entries = new LRUCache<string, CacheEntry>({
-    maxSize: maxBytes,
+    maxSize: MAX_BYTES,
     // One large answer must not evict all the others.
-    maxEntrySize: Math.ceil(maxBytes / 4),
+    maxEntrySize: MAX_BYTES / 4,
     // Patient data is not kept for longer than it can be used.
     ttlAutopurge: true,
     ttlResolution: 0,

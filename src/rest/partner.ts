@@ -18,8 +18,6 @@ import { Loaders } from './loaders.ts';
 export type PartnerConnection = Omit<Extract<Config['partner'], { kind: 'real' }>, 'kind'>;
 
 export interface PartnerOptions extends Partial<Config['upstream']> {
-  /** Limit of the response cache, in bytes of heap. */
-  readonly cacheBytes?: number;
   readonly clock?: Clock;
   readonly random?: () => number;
   readonly observer?: PartnerObserver;
@@ -45,7 +43,6 @@ export interface Target<T = unknown> {
   readonly body?: string;
 }
 
-const CACHE_BYTES = 32 * 1024 * 1024;
 /** How often a readiness check may try a refused API key or token again. */
 const CHECK_PAUSE_MS = 5000;
 
@@ -57,7 +54,7 @@ export function createPartner(connection: PartnerConnection, options: PartnerOpt
   const { clock = systemClock, observer = {}, random = Math.random } = options;
   const { maxConcurrency = 64, timeoutMs = 5000, ratePerSecond, dailyQuota } = options;
   const url = new URL(baseUrl);
-  const cache = createResponseCache(clock, options.cacheBytes ?? CACHE_BYTES);
+  const cache = createResponseCache(clock);
   const budget = createRetryBudget(clock);
   const limiter = createLimiter(clock, maxConcurrency, ratePerSecond, dailyQuota);
   // HTTP/1.1: one lost HTTP/2 connection would fail all calls in flight. Each attempt has its own timer.

@@ -91,17 +91,16 @@ describe('cached responses', () => {
   });
 
   it('are bounded by bytes', async () => {
-    const text = 'x'.repeat(10_000);
-    await using setup = await setUp(
-      (_, response) => answer(response, 200, { isLoading: false, note: [text] }),
-      { cacheBytes: 100_000 },
+    const text = 'x'.repeat(4_000_000);
+    await using setup = await setUp((_, response) =>
+      answer(response, 200, { isLoading: false, note: [text] }),
     );
     const first = loadersOf(setup.partner);
     await first.record(endpoints.note, id(99));
-    for (let n = 1; n <= 20; n++) await loadersOf(setup.partner).record(endpoints.note, id(n));
+    for (let n = 1; n <= 10; n++) await loadersOf(setup.partner).record(endpoints.note, id(n));
     expect([...first.entries].map(({ validity }) => validity.isCurrent)).toEqual([false]);
     const { cacheBytes, cacheEntries } = setup.partner.state();
-    expect(cacheBytes).toBeLessThanOrEqual(100_000);
+    expect(cacheBytes).toBeLessThanOrEqual(32 * 1024 * 1024);
     expect(cacheEntries).toBe(8);
   });
 
