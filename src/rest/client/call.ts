@@ -99,15 +99,24 @@ export class Call {
   }
 
   finished(attempt: Attempt): void {
-    const { limiter, tokens } = this.client;
-    const { body, token } = attempt;
+    const { clock, limiter, observer, tokens } = this.client;
+    const { isWrite, method, template: route } = this.target.endpoint;
+    const { body, isSuccess, outcome = 'aborted', startedAt, status, token } = attempt;
     this.cancelTimer?.();
     this.attempt = undefined;
     this.breaker.leave(this, verdictOf(attempt));
     // Before the body is parsed, so that the next call is sent sooner.
     if (!attempt.holdsSlot) limiter.release();
-    this.observe(attempt);
-    const json = attempt.isSuccess ? jsonOf(attempt, this.target.endpoint.isWrite) : undefined;
+    const isAnswered = outcome === 'answered';
+    observer.attempt?.({
+      method,
+      route,
+      status: isAnswered ? status : undefined,
+      outcome: isSuccess ? 'ok' : isAnswered ? 'status' : outcome,
+      durationMs: clock.now() - startedAt,
+      traceHeaders: this.usage.traceHeaders,
+    });
+    const json = isSuccess ? jsonOf(attempt, isWrite) : undefined;
     if (json === undefined) return this.retryOrFail(attempt);
     if (token !== NO_TOKEN) tokens.accepted(token);
     try {
@@ -255,18 +264,5 @@ export class Call {
   private setTimer(ms: number, run: () => void): void {
     this.cancelTimer?.();
     this.cancelTimer = this.client.clock.after(ms, run);
-  }
-
-  private observe({ outcome = 'aborted', startedAt, status }: Attempt): void {
-    const isAnswered = outcome === 'answered';
-    const { clock, observer } = this.client;
-    observer.attempt?.({
-      method: this.target.endpoint.method,
-      route: this.target.endpoint.template,
-      status: isAnswered ? status : undefined,
-      outcome: isAnswered ? (status < 300 ? 'ok' : 'status') : outcome,
-      durationMs: clock.now() - startedAt,
-      traceHeaders: this.usage.traceHeaders,
-    });
   }
 }
