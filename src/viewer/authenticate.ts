@@ -90,7 +90,7 @@ export function createAuthenticator(
     const header = authorization?.trim() ?? '';
     if (header === '') throw new Unauthenticated('missing');
     const cached = viewers.get(header);
-    if (cached && clock.wallNow() < (cached.expiresAt ?? 0)) return cached;
+    if (cached && clock.wallNow() < cached.expiresAt) return cached;
     return viewers.forceFetch(header, { forceRefresh: true });
   };
 }

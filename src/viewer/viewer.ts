@@ -19,7 +19,7 @@ export function parseGrant(text: unknown): string | undefined {
 export type Viewer = Readonly<ReturnType<typeof createViewer>>;
 export type Reach = Viewer['reach'];
 
-export function createViewer(subject: string, grants: readonly string[], expiresAt?: number) {
+export function createViewer(subject: string, grants: readonly string[], expiresAt = Infinity) {
   const held = new Set(grants);
   return {
     subject,
@@ -38,14 +38,13 @@ export function createViewer(subject: string, grants: readonly string[], expires
           grant.startsWith(`${kind}:`) ? [grant.slice(kind.length + 1) as Uuid] : [],
         ),
     },
-    /** Milliseconds since 1970. Undefined if no sign-in is required. */
+    /** Milliseconds since 1970. `Infinity` if no sign-in is required. */
     expiresAt,
   };
 }
 
 /** Whether the viewer's token has expired since it was verified. */
-export const hasExpired = ({ expiresAt = Number.POSITIVE_INFINITY }: Viewer): boolean =>
-  Date.now() >= expiresAt;
+export const hasExpired = ({ expiresAt }: Viewer): boolean => Date.now() >= expiresAt;
 
 /** The viewer of a sandbox without AUTH_*: the patients are made up, and the server is on loopback. */
 export const SANDBOX_VIEWER = createViewer('sandbox', ['partner']);
