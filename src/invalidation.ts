@@ -1,4 +1,4 @@
-import { type EventFacts, type PartnerEvent, isSessionEvent } from './events/partner-event.ts';
+import type { EventFacts, PartnerEvent } from './events/partner-event.ts';
 import { endpoints } from './rest/records.ts';
 import { cachePathOf } from './rest/lists.ts';
 import type { Partner } from './rest/partner.ts';
@@ -41,7 +41,7 @@ const ofSession = Object.values(endpoints).filter(({ template }) =>
 );
 
 function stalePaths(event: EventFacts): string[] {
-  if (!isSessionEvent(event)) return [endpoints.score.path(event.scoreId)];
+  if (!('sessionId' in event)) return [endpoints.score.path(event.scoreId)];
   const { sessionId, clientId } = event;
   return [
     ...ofSession.map(({ path }) => path(sessionId)),

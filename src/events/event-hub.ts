@@ -13,7 +13,6 @@ import {
   type PartnerEvent,
   type SessionEvent,
   fromStored,
-  isSessionEvent,
   sessionSubject,
 } from './partner-event.ts';
 
@@ -132,7 +131,7 @@ export async function openHub(parts: HubParts) {
       const event = events[i];
       // Another version wrote it.
       if (!event) return onProblem('unreadable');
-      if (isSessionEvent(event)) clients.set(event.sessionId, { clientId: event.clientId });
+      if ('sessionId' in event) clients.set(event.sessionId, { clientId: event.clientId });
       if (applied[i]) index.emit(event);
     });
     for (const [done, at] of waiters) if (at <= position) done();
@@ -140,7 +139,7 @@ export async function openHub(parts: HubParts) {
 
   async function storedOfSession(sessionId: Uuid, limit: number): Promise<readonly SessionEvent[]> {
     const stored = await log.ofSubject(sessionSubject(sessionId), limit);
-    return readable(stored).filter(isSessionEvent);
+    return readable(stored).filter((event) => 'sessionId' in event);
   }
 
   async function readClientOf(sessionId: Uuid): Promise<Uuid | undefined> {

@@ -1,12 +1,7 @@
 import { EventEmitter } from 'node:events';
 
 import type { Uuid } from '../uuid.ts';
-import {
-  type EventFacts,
-  type EventType,
-  type PartnerEvent,
-  isSessionEvent,
-} from './partner-event.ts';
+import type { EventFacts, EventType, PartnerEvent } from './partner-event.ts';
 
 /** All fields that are set must match. An empty list of types matches nothing. */
 export interface EventFilter {
@@ -31,7 +26,7 @@ const IDS = [...OWN_IDS, 'clinicianId', 'clinicId', 'organizationId'] as const;
 export function matches(filter: EventFilter, event: EventFacts): boolean {
   if (filter.types && !filter.types.includes(event.type)) return false;
   const ids: EventFilter = event;
-  const compared: readonly (typeof IDS)[number][] = isSessionEvent(event) ? IDS : OWN_IDS;
+  const compared: readonly (typeof IDS)[number][] = 'sessionId' in event ? IDS : OWN_IDS;
   return compared.every((name) => !filter[name] || filter[name] === ids[name]);
 }
 
@@ -53,10 +48,11 @@ export function createListenerIndex() {
       return () => void listeners.off(key, onEvent);
     },
     emit(event: PartnerEvent): void {
-      const keys = isSessionEvent(event)
-        ? [...IDS.map((name) => keyOf(name, event)), ANY]
-        : // It names no parent, so filters by any parent are candidates.
-          listeners.eventNames();
+      const keys =
+        'sessionId' in event
+          ? [...IDS.map((name) => keyOf(name, event)), ANY]
+          : // It names no parent, so filters by any parent are candidates.
+            listeners.eventNames();
       for (const key of keys) listeners.emit(key, event);
     },
   };

@@ -60,7 +60,7 @@ export const eventFacts = z.discriminatedUnion('type', [
 
 export type EventFacts = Readonly<z.infer<typeof eventFacts>>;
 export type PartnerEvent = EventFacts & Omit<StoredEvent, 'body'>;
-export type SessionEvent = Exclude<PartnerEvent, { readonly type: 'assessment_completed' }>;
+export type SessionEvent = Extract<PartnerEvent, { readonly sessionId: Uuid }>;
 export type ProgressNoteEvent = Extract<SessionEvent, { readonly progressNoteId: Uuid }>;
 
 export type EventType = EventFacts['type'];
@@ -68,18 +68,13 @@ export const EVENT_TYPES: readonly EventType[] = eventFacts.options.flatMap(({ s
   ...shape.type.values,
 ]);
 
-export const isSessionEvent = <T extends EventFacts>(
-  event: T,
-): event is Exclude<T, { readonly type: 'assessment_completed' }> =>
-  event.type !== 'assessment_completed';
-
 /** A note may keep its id over several regenerations, so its events are told apart by the sender's time. */
 export function toNewEvent(facts: EventFacts, receivedAt: number, time?: string): NewEvent {
   return {
     key: `${facts.type}:${dedupeId(facts)}`,
     time: facts.type === 'progress_note_regenerated' ? time : undefined,
     receivedAt,
-    subject: isSessionEvent(facts) ? sessionSubject(facts.sessionId) : undefined,
+    subject: 'sessionId' in facts ? sessionSubject(facts.sessionId) : undefined,
     mark: markOf(facts),
     body: JSON.stringify(facts),
   };
@@ -96,7 +91,7 @@ export const sessionSubject = (sessionId: string): string => `session:${sessionI
 /** The keys that the Partner API documents. */
 function dedupeId(facts: EventFacts): string {
   if ('progressNoteId' in facts) return facts.progressNoteId;
-  return isSessionEvent(facts) ? facts.sessionId : facts.scoreId;
+  return 'sessionId' in facts ? facts.sessionId : facts.scoreId;
 }
 
 /** Undefined if another version of this gateway wrote an event that this one can't read. */

@@ -2,7 +2,7 @@ import type { PageInfo } from '../connection/connection.ts';
 import { type WindowArgs, sizeOf } from '../connection/window.ts';
 import { type Context, MAX_EVENTS_READ } from '../context.ts';
 import { type EventFilter, matches } from '../events/filter.ts';
-import { type PartnerEvent, type SessionEvent, isSessionEvent } from '../events/partner-event.ts';
+import type { PartnerEvent, SessionEvent } from '../events/partner-event.ts';
 import { PartnerError } from '../rest/errors.ts';
 import { OF_SUBJECT_LIMIT } from '../store/event-log.ts';
 import { RECORD_KINDS } from '../viewer/viewer.ts';
@@ -18,7 +18,7 @@ import { type ListedRef, type SessionRef, kindOf } from './refs.ts';
  */
 export async function isVisible(event: PartnerEvent, filter: EventFilter, ctx: Context) {
   const { reach } = ctx;
-  if (isSessionEvent(event))
+  if ('sessionId' in event)
     return reach.isPartner || RECORD_KINDS.some((kind) => reach.holds(kind, event[`${kind}Id`]));
   // The most specific record was checked before.
   for (const parent of recordsIn(filter).slice(1)) if (!(await isOpen(parent, ctx))) return false;
@@ -56,7 +56,7 @@ function recordsIn(filter: EventFilter): readonly ListedRef[] {
 
 export function auditEventRead(event: PartnerEvent, { audit }: Context): void {
   audit?.read.add(
-    isSessionEvent(event) ? `Session:${event.sessionId}` : `AssessmentScore:${event.scoreId}`,
+    'sessionId' in event ? `Session:${event.sessionId}` : `AssessmentScore:${event.scoreId}`,
   );
 }
 

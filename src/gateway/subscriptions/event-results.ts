@@ -2,7 +2,7 @@ import { executeSubscriptionEvent } from 'graphql';
 import { LRUCache } from 'lru-cache';
 
 import { createContext } from '../../context.ts';
-import { type PartnerEvent, isSessionEvent } from '../../events/partner-event.ts';
+import type { PartnerEvent } from '../../events/partner-event.ts';
 import { auditEventRead, isVisible } from '../../resolvers/event-log.ts';
 import { type Usage, createUsage } from '../../rest/partner.ts';
 import { type ResultBasis, basisOf, isValid } from '../plugins/use-answer-cache.ts';
@@ -56,7 +56,7 @@ export function createEventResults({ services, config, maskErrors }: GatewayPart
       const contextValue = createContext(services, viewer, usage, operation);
       if (!(await isVisible(event, operation.filter, contextValue))) {
         // For a session's event the viewer's grants alone decide.
-        const basis = isSessionEvent(event) ? basisOf(contextValue) : undefined;
+        const basis = 'sessionId' in event ? basisOf(contextValue) : undefined;
         return { records: [], denied: [], basis };
       }
       const execution = { ...args, rootValue: event, contextValue };

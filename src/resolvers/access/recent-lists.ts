@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
 
-import { type EventFacts, isSessionEvent } from '../../events/partner-event.ts';
+import type { EventFacts } from '../../events/partner-event.ts';
 import { type Page, type Row, lastPageOf } from '../../page.ts';
 import type { ListName, ListRef } from '../../rest/lists.ts';
 import { LISTS } from '../refs.ts';
@@ -106,7 +106,7 @@ export function createRecentLists(now: () => number) {
     remove: (list: ListRef, id: string): void => void lists.get(nameOf(list))?.rows.delete(id),
     /** Records who treats the client, as a signed event says. It proves nothing, but may contradict a list. */
     recordEvent(event: EventFacts): void {
-      if (!isSessionEvent(event)) return void assessed.set(event.clientId, now());
+      if (!('sessionId' in event)) return void assessed.set(event.clientId, now());
       const { clientId, clinicianId, clinicId } = event;
       const others = locationsOf(clientId).filter(
         (last) => last.clientsOfClinician !== clinicianId || last.clientsOfClinic !== clinicId,

@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
 
-import { type EventFacts, isSessionEvent } from '../../events/partner-event.ts';
+import type { EventFacts } from '../../events/partner-event.ts';
 import type { Page, Row } from '../../page.ts';
 import type { ListRef } from '../../rest/lists.ts';
 import { inBackground } from '../../store/background.ts';
@@ -86,7 +86,7 @@ export function createPlaces(keys: KeyStore) {
       for (const row of rows) if (row) change(row.id, list, list.filter ? NO_PAGE : page);
     },
     recordEvent(event: EventFacts): void {
-      if (!isSessionEvent(event)) return;
+      if (!('sessionId' in event)) return;
       change(event.clientId, ofClinician(event.clinicianId), NO_PAGE);
       change(event.clientId, ofClinic(event.clinicId), NO_PAGE);
     },

@@ -37,7 +37,7 @@ describe.each(engines)('the places of clients in the $name store', ({ create }) 
     first.record(ofClinic(clinicId), pageWith(clientId, 7));
     await first[Symbol.asyncDispose]();
     const second = createPlaces((await engine.reopen()).keys);
-    const event = { type: 'transcript_ready', clientId, clinicId, clinicianId };
+    const event = { type: 'transcript_ready', sessionId: uuid(), clientId, clinicId, clinicianId };
     second.recordEvent(event as EventFacts);
     await second[Symbol.asyncDispose]();
     await using third = createPlaces((await engine.reopen()).keys);
