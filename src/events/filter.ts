@@ -3,21 +3,17 @@ import { EventEmitter } from 'node:events';
 import type { Uuid } from '../uuid.ts';
 import type { EventFacts, EventType, PartnerEvent } from './partner-event.ts';
 
-/** All fields that are set must match. An empty list of types matches nothing. */
-export interface EventFilter {
-  readonly types?: readonly EventType[];
-  readonly organizationId?: Uuid;
-  readonly clinicId?: Uuid;
-  readonly clinicianId?: Uuid;
-  readonly clientId?: Uuid;
-  readonly sessionId?: Uuid;
-  /** The client in the session's global id. Only for the proof of access, not to filter by. */
-  readonly clientOfSession?: Uuid;
-}
-
 const OWN_IDS = ['sessionId', 'clientId'] as const;
 /** The most selective first. */
 const IDS = [...OWN_IDS, 'clinicianId', 'clinicId', 'organizationId'] as const;
+type IdName = (typeof IDS)[number];
+
+/** All fields that are set must match. An empty list of types matches nothing. */
+export interface EventFilter extends Readonly<Partial<Record<IdName, Uuid>>> {
+  readonly types?: readonly EventType[];
+  /** The client in the session's global id. Only for the proof of access, not to filter by. */
+  readonly clientOfSession?: Uuid;
+}
 
 /**
  * A session's event is matched by its own ids. An assessment names its client alone, so where the filter names a parent,
@@ -26,13 +22,13 @@ const IDS = [...OWN_IDS, 'clinicianId', 'clinicId', 'organizationId'] as const;
 export function matches(filter: EventFilter, event: EventFacts): boolean {
   if (filter.types && !filter.types.includes(event.type)) return false;
   const ids: EventFilter = event;
-  const compared: readonly (typeof IDS)[number][] = 'sessionId' in event ? IDS : OWN_IDS;
+  const compared: readonly IdName[] = 'sessionId' in event ? IDS : OWN_IDS;
   return compared.every((name) => !filter[name] || filter[name] === ids[name]);
 }
 
 const ANY = 'any';
 /** Keys have the kind of the id, since one id may be of two kinds. */
-const keyOf = (name: (typeof IDS)[number], ids: EventFilter): string => `${name}:${ids[name]}`;
+const keyOf = (name: IdName, ids: EventFilter): string => `${name}:${ids[name]}`;
 
 /** Listeners, by the most selective id of their filter, so that an event is compared with few of them. */
 export function createListenerIndex() {
@@ -48,12 +44,9 @@ export function createListenerIndex() {
       return () => void listeners.off(key, onEvent);
     },
     emit(event: PartnerEvent): void {
-      const keys =
-        'sessionId' in event
-          ? [...IDS.map((name) => keyOf(name, event)), ANY]
-          : // It names no parent, so filters by any parent are candidates.
-            listeners.eventNames();
-      for (const key of keys) listeners.emit(key, event);
+      const ownKeys = 'sessionId' in event && [...IDS.map((name) => keyOf(name, event)), ANY];
+      // An assessment names no parent, so filters by any parent are candidates.
+      for (const key of ownKeys || listeners.eventNames()) listeners.emit(key, event);
     },
   };
 }
