@@ -20,7 +20,7 @@ import { type Gateway, createGateway } from './gateway/gateway.ts';
 import { type Listening, listen } from './gateway/listen.ts';
 import { createMarks } from './store/marks.ts';
 import { createRunOnce } from './store/idempotency.ts';
-import { openStore } from './store/store.ts';
+import { inBackground, openStore } from './store/store.ts';
 import { createAuthenticator } from './viewer/authenticate.ts';
 import { createRecentLists } from './resolvers/access/recent-lists.ts';
 import { createPlaces } from './resolvers/lookup/places.ts';
@@ -55,6 +55,8 @@ export async function openServer(config: Config, log: Log, clock = systemClock, 
 
   const storeOptions = { retentionMs: config.eventRetentionMs, onProblem: log.warn };
   const store = opened.use(await openStore(config.redisUrl, dataDir, storeOptions));
+  // Removes what is past retention.
+  opened.use(inBackground(60_000, store.log.trim));
   const observer = partnerObserver(log, metrics);
   const partner = opened.use(createPartner(connection, { ...config.upstream, clock, observer }));
   metrics.watch('upstreamQueue', () => partner.state().queued);

@@ -44,7 +44,7 @@ export interface EventLog {
   changed(position: Position): Promise<unknown>;
   /** The newest events of a subject, at most `OF_SUBJECT_LIMIT`, oldest first. */
   ofSubject(subject: string, limit: number): Promise<readonly StoredEvent[]>;
-  /** Removes what is past retention. Called in the background; here for tests. */
+  /** Removes what is past retention. */
   trim(): Promise<void>;
 }
 

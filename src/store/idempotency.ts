@@ -4,8 +4,7 @@ import { LRUCache } from 'lru-cache';
 
 import { BadInput, CodedError, StoreNotReached, hasCode } from '../errors.ts';
 import { steadyNow } from '../clock.ts';
-import { inBackground } from './background.ts';
-import type { KeyStore } from './store.ts';
+import { type KeyStore, inBackground } from './store.ts';
 
 /** A frontend that retries does so within minutes; a day is for those that were offline. */
 const KEPT_MS = 24 * 3_600_000;

@@ -1,3 +1,4 @@
+import { StoreUnavailable } from '../errors.ts';
 import type { EventLog } from './event-log.ts';
 
 export interface StoreOptions {
@@ -64,11 +65,25 @@ export interface Bus {
 }
 
 /** Redis if there is a URL, and otherwise the embedded store. Imports only the engine that is used. */
-export async function openStore(redisUrl: string | undefined, dir: string, options: StoreOptions) {
-  if (redisUrl) {
-    const { openRedis } = await import('./redis/open.ts');
-    return openRedis(redisUrl, options);
+export const openStore = async (redisUrl: string | undefined, dir: string, options: StoreOptions) =>
+  redisUrl
+    ? (await import('./redis/open.ts')).openRedis(redisUrl, options)
+    : (await import('./sqlite/open.ts')).openEmbedded(dir, options);
+
+/** Runs `task` at intervals, never twice at once, without keeping the process alive. */
+export function inBackground(everyMs: number, task: () => Promise<unknown>): Disposable {
+  let running = false;
+  async function run() {
+    if (running) return;
+    running = true;
+    try {
+      await task();
+    } catch (error) {
+      // A store that is down is reported by the requests that need it. Anything else is a bug.
+      if (!(error instanceof StoreUnavailable)) throw error;
+    } finally {
+      running = false;
+    }
   }
-  const { openEmbedded } = await import('./sqlite/open.ts');
-  return openEmbedded(dir, options);
+  return setInterval(() => void run(), everyMs).unref();
 }

@@ -3,8 +3,7 @@ import { LRUCache } from 'lru-cache';
 import type { EventFacts } from '../../events/partner-event.ts';
 import type { Page, Row } from '../../page.ts';
 import type { ListRef } from '../../rest/lists.ts';
-import { inBackground } from '../../store/background.ts';
-import type { KeyStore } from '../../store/store.ts';
+import { type KeyStore, inBackground } from '../../store/store.ts';
 import type { Uuid } from '../../uuid.ts';
 
 export type ClientList = ListRef<'clientsOfClinician' | 'clientsOfClinic'>;

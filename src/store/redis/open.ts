@@ -1,10 +1,9 @@
-import { inBackground } from '../background.ts';
-import { type KeyStore, QUARANTINE_MAX_ENTRIES, type Store, type StoreOptions } from '../store.ts';
+import { QUARANTINE_MAX_ENTRIES, type Store, type StoreOptions, inBackground } from '../store.ts';
 import { createRedisBus } from './bus.ts';
 import { createConnection } from './connection.ts';
 import { createRedisLog } from './event-log.ts';
 
-const CLEANUP_EVERY_MS = 60_000;
+const CHECKED_MS = 60_000;
 /** How soon a dead socket and an added replica are noticed. */
 const INSPECT_EVERY_MS = 2_000;
 
@@ -16,11 +15,10 @@ export async function openRedis(url: string, options: StoreOptions): Promise<Sto
   const bus = createRedisBus(connection, onProblem);
   await connection.open();
   const inspections = inBackground(INSPECT_EVERY_MS, connection.inspectServer);
-  const cleanup = inBackground(CLEANUP_EVERY_MS, log.trim);
   const { run, runDurably } = connection;
 
   /** Expiry uses the server's clock, so that a wrong clock of an instance frees no key early. */
-  const keys: KeyStore = {
+  const keys: Store['keys'] = {
     async claim(key, value, ttlMs) {
       const settings = { condition: 'NX', GET: true, expiration: expiration(ttlMs) } as const;
       return (await runDurably((redis) => redis.set(keyOf(key), value, settings))) ?? undefined;
@@ -70,11 +68,10 @@ export async function openRedis(url: string, options: StoreOptions): Promise<Sto
       count: () => run((redis) => redis.xLen('quarantine')),
     },
     async check() {
-      await Promise.all([keys.put({ checked: '' }, CLEANUP_EVERY_MS), log.bounds()]);
+      await Promise.all([keys.put({ checked: '' }, CHECKED_MS), log.bounds()]);
     },
     async [Symbol.asyncDispose]() {
       inspections[Symbol.dispose]();
-      cleanup[Symbol.dispose]();
       await connection.close();
     },
   };

@@ -3,7 +3,6 @@ import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 
 import { steadyNow } from '../../clock.ts';
-import { inBackground } from '../background.ts';
 import { createBatches } from '../batches.ts';
 import { StoreUnavailable } from '../../errors.ts';
 import type { EventLog, LogBounds, StoredEvent } from '../event-log.ts';
@@ -14,7 +13,7 @@ const MAX_WRITES = 1_000;
 /** A write waits for no more reads than these. */
 const MAX_READS = 8;
 const MAX_RECENT = 2_000;
-const CLEANUP_EVERY_MS = 60_000;
+const CHECKED_MS = 60_000;
 
 /** Operations of the worker, as they are called from here. */
 type Remote<Functions> = {
@@ -29,11 +28,9 @@ export async function openEmbedded(dir: string, options: StoreOptions): Promise<
   const { retentionMs, clock = steadyNow, onProblem = () => {} } = options;
   const thread = startThread({ dir, retentionMs }, clock);
   const { reads, writes } = thread;
-  const log = createEventLog(thread, await reads.bounds());
-  const cleanup = inBackground(CLEANUP_EVERY_MS, log.trim);
 
   return {
-    log,
+    log: createEventLog(thread, await reads.bounds()),
     keys: { claim: writes.claim, put: writes.put, get: reads.get, delete: writes.delete },
     // There is one instance only.
     bus: { publish: async () => {}, check: async () => {}, subscribe: () => {} },
@@ -47,13 +44,10 @@ export async function openEmbedded(dir: string, options: StoreOptions): Promise<
       // SQLite goes on writing to a deleted file, whose events are gone after a restart.
       if (!existsSync(join(dir, 'events.db')))
         throw new StoreUnavailable('the file of the event store was deleted: restart the gateway');
-      await writes.put({ checked: '' }, CLEANUP_EVERY_MS);
+      await writes.put({ checked: '' }, CHECKED_MS);
     },
     broken: thread.broken.then(onProblem),
-    async [Symbol.asyncDispose]() {
-      cleanup[Symbol.dispose]();
-      await thread.close();
-    },
+    [Symbol.asyncDispose]: thread.close,
   };
 }
 
