@@ -5,7 +5,7 @@ import type { EventFilter as Filter } from '../events/filter.ts';
 import { EVENT_TYPES, type EventType } from '../events/partner-event.ts';
 import { type EventWindow, eventsSince, subscribeToEvents } from '../resolvers/event-log.ts';
 import { builder, objectType, optional, required } from './builder.ts';
-import { PartnerEventType, TYPE_NAMES } from './events.ts';
+import { PartnerEventType, typeNameOf } from './events.ts';
 import { type GlobalIds, parseParentIds } from './global-id.ts';
 
 const EventFilter = builder.inputType('EventFilter', {
@@ -79,7 +79,7 @@ const subscriptionArgs = builder.args((t) => ({
 const live = <T extends TypeParam<typeof builder.$inferSchemaTypes>>(
   type: T,
   description: string,
-  types: readonly EventType[] = EVENT_TYPES.filter((each) => TYPE_NAMES[each] === type),
+  types: readonly EventType[] = EVENT_TYPES.filter((each) => typeNameOf({ type: each }) === type),
 ) => ({
   ...required(type, description),
   args: subscriptionArgs,

@@ -3,36 +3,29 @@ import { mdms, noteOfEvent, scoreById, transcripts } from '../resolvers/artifact
 import { clientOfEvent, linkTo, sessionOfEvent } from '../resolvers/records.ts';
 import { builder, enumValues, optional, required } from './builder.ts';
 
-/** The GraphQL type of each type of event. */
-export const TYPE_NAMES = {
-  progress_note_generated: 'ProgressNoteGenerated',
-  progress_note_regenerated: 'ProgressNoteRegenerated',
-  progress_note_finalized: 'ProgressNoteFinalized',
-  transcript_ready: 'TranscriptReady',
-  session_transcript_error: 'SessionTranscriptError',
-  mdm_elements_identified: 'MDMElementsIdentified',
-  assessment_completed: 'AssessmentCompleted',
-} as const satisfies Record<Events.EventType, string>;
-export type EventTypeNames = typeof TYPE_NAMES;
+/** Each type of event: its GraphQL type, and the description of its value in the enum. */
+const TYPES = {
+  progress_note_generated: ['ProgressNoteGenerated', 'A note was generated.'],
+  progress_note_regenerated: ['ProgressNoteRegenerated', 'A note was generated again.'],
+  progress_note_finalized: ['ProgressNoteFinalized', 'A note was finalized and is locked.'],
+  transcript_ready: ['TranscriptReady', 'A transcript is ready.'],
+  session_transcript_error: ['SessionTranscriptError', 'Transcription failed.'],
+  mdm_elements_identified: ['MDMElementsIdentified', 'MDM elements were identified.'],
+  assessment_completed: ['AssessmentCompleted', 'A client completed an assessment.'],
+} as const satisfies Record<Events.EventType, readonly [name: string, description: string]>;
+export type EventTypeNames = { [T in Events.EventType]: (typeof TYPES)[T][0] };
 
-const resolveType = ({ type }: Events.PartnerEvent): string => TYPE_NAMES[type];
+export const typeNameOf = ({ type }: Pick<Events.PartnerEvent, 'type'>): string => TYPES[type][0];
 
+const descriptions = Object.entries(TYPES).map(([type, [, description]]) => [type, description]);
 export const PartnerEventType = builder.enumType('PartnerEventType', {
   description: 'The seven types of events, as the Partner API names them.',
-  values: enumValues<Events.EventType>({
-    progress_note_generated: 'A note was generated.',
-    progress_note_regenerated: 'A note was generated again.',
-    progress_note_finalized: 'A note was finalized and is locked.',
-    transcript_ready: 'A transcript is ready.',
-    session_transcript_error: 'Transcription failed.',
-    mdm_elements_identified: 'MDM elements were identified.',
-    assessment_completed: 'A client completed an assessment.',
-  }),
+  values: enumValues<Events.EventType>(Object.fromEntries(descriptions)),
 });
 
 builder.interfaceType('PartnerEvent', {
   description: 'A webhook event, after deduplication.',
-  resolveType,
+  resolveType: typeNameOf,
   fields: (t) => ({
     cursor: t.field({
       ...required(
@@ -56,7 +49,7 @@ builder.interfaceType('PartnerEvent', {
 builder.interfaceType('SessionEvent', {
   description: 'An event of a session: one of six types.',
   interfaces: ['PartnerEvent'],
-  resolveType,
+  resolveType: typeNameOf,
   fields: (t) => ({
     session: t.field(required('Session', 'The session.', sessionOfEvent)),
     sessionExternalId: t.exposeString('sessionExternalId', {
@@ -81,7 +74,7 @@ builder.interfaceType('SessionEvent', {
 builder.interfaceType('ProgressNoteEvent', {
   description: 'An event of a progress note: one of three types.',
   interfaces: ['SessionEvent', 'PartnerEvent'],
-  resolveType,
+  resolveType: typeNameOf,
   fields: (t) => ({
     progressNoteId: t.expose('progressNoteId', required('UUID', 'UUID of the note.')),
     progressNote: t.field({
