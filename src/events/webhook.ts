@@ -8,8 +8,7 @@ import type { Metrics, WebhookRefusal } from '../observability/metrics.ts';
 import { limited } from '../observability/observers.ts';
 import { BodyTooLarge, createBodyReader } from '../request-body.ts';
 import { isSame } from '../sealed-text.ts';
-import type { EventLog } from '../store/event-log.ts';
-import type { Quarantine } from '../store/store.ts';
+import type { Store } from '../store/store.ts';
 import { readEnvelope } from './envelope.ts';
 import { type EventFacts, toNewEvent } from './partner-event.ts';
 
@@ -17,8 +16,7 @@ import { type EventFacts, toNewEvent } from './partner-event.ts';
 export type SignatureSettings = Config['webhook'] & { readonly secret: string };
 
 export interface WebhookParts {
-  readonly eventLog: Pick<EventLog, 'append'>;
-  readonly quarantine: Pick<Quarantine, 'add'>;
+  readonly store: Pick<Store, 'log' | 'quarantine'>;
   readonly signature: SignatureSettings;
   readonly now: () => number;
   /** Resolves when this instance has applied the event at this position, or after a second. */
@@ -35,7 +33,7 @@ export interface WebhookParts {
 
 /** The caller checks the route and the method. The content type is not checked: the signature does not cover it. */
 export function createWebhookHandler(parts: WebhookParts) {
-  const { metrics, signature } = parts;
+  const { metrics, signature, store } = parts;
   const verify = createVerifier(signature);
   const writeLimited = limited(parts.log, 60_000);
   const read = createBodyReader(parts.maxBytes);
@@ -52,7 +50,7 @@ export function createWebhookHandler(parts: WebhookParts) {
       const envelope = readEnvelope(body, receivedAt, Math.max(receivedAt, Date.now()));
       if (envelope.kind === 'malformed') return rejected(400, 'malformed');
       if (envelope.kind === 'unknown') {
-        await parts.quarantine.add({ receivedAt, reason: envelope.reason, body: envelope.body });
+        await store.quarantine.add({ receivedAt, reason: envelope.reason, body: envelope.body });
         metrics.eventsQuarantined();
         writeLimited('warn', 'signed webhooks were not understood and are in quarantine', {
           requestId,
@@ -75,7 +73,7 @@ export function createWebhookHandler(parts: WebhookParts) {
 
   async function accept(events: readonly EventFacts[], receivedAt: number, sentAt?: string) {
     const entries = events.map((facts) => toNewEvent(facts, receivedAt, sentAt));
-    const positions = await parts.eventLog.append(entries);
+    const positions = await store.log.append(entries);
     const copies: EventFacts[] = [];
     events.forEach((facts, i) => {
       if (positions[i]) {

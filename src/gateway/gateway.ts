@@ -73,8 +73,7 @@ export function createGateway(options: GatewayOptions) {
   metrics.watch('subscriptions', () => subscriptions.running.size);
   const webhooks = createWebhookHandler({
     maxBytes: config.limits.webhookBytes,
-    eventLog: services.store.log,
-    quarantine: services.store.quarantine,
+    store: services.store,
     signature: { ...config.webhook, secret: options.webhookSecret },
     now: steadyNow,
     whenApplied: services.hub.whenApplied,

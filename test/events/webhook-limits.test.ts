@@ -32,14 +32,11 @@ describe('the webhook route', () => {
   it('discards a delivery whose sender disconnects before its end', async () => {
     await using store = await openTestStore();
     const appended: unknown[] = [];
-    await using receiver = await openWebhookReceiver(store, {
-      eventLog: {
-        append: (events) => {
-          appended.push(...events);
-          return store.log.append(events);
-        },
-      },
-    });
+    const append: typeof store.log.append = (events) => {
+      appended.push(...events);
+      return store.log.append(events);
+    };
+    await using receiver = await openWebhookReceiver({ ...store, log: { ...store.log, append } });
     const body = JSON.stringify(delivery('transcript_ready'));
     const signature = `X-Signature: ${macOf(Buffer.from(body), SECRET)}`;
     const head = `POST / HTTP/1.1\r\nHost: x\r\n${signature}\r\nContent-Length: ${body.length + 1}\r\n\r\n`;

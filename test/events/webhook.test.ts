@@ -194,7 +194,7 @@ const append = () => Promise.reject(new StoreUnavailable('the disk is full'));
 describe('a store that is down', () => {
   it('makes the response 503, so that the sender retries', async () => {
     await using store = await openTestStore();
-    await using receiver = await openWebhookReceiver(store, { eventLog: { append } });
+    await using receiver = await openWebhookReceiver({ ...store, log: { ...store.log, append } });
     const json = delivery('transcript_ready');
     const answer = await receiver.deliver(json);
     expect(answer).toMatchObject({ status: 503, headers: { 'retry-after': '5' }, body: '' });
@@ -205,7 +205,8 @@ describe('a store that is down', () => {
 
   it('makes the response 503 for a delivery to be quarantined as well', async () => {
     await using store = await openTestStore();
-    await using receiver = await openWebhookReceiver(store, { quarantine: { add: append } });
+    const quarantine = { ...store.quarantine, add: append };
+    await using receiver = await openWebhookReceiver({ ...store, quarantine });
     expect((await receiver.deliver({ eventType: 'x', payload: {} })).status).toBe(503);
   });
 

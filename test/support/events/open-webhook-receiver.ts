@@ -51,8 +51,7 @@ export async function openWebhookReceiver(store: Store, parts: Partial<WebhookPa
   const { counts, metrics, log } = createCounts();
   const accepted: EventFacts[] = [];
   const handle = createWebhookHandler({
-    eventLog: store.log,
-    quarantine: store.quarantine,
+    store,
     signature: {
       header: 'x-signature',
       algorithm: 'sha256',
