@@ -15,16 +15,14 @@ export function createMarks(keys: KeyStore) {
   // Only positive results are cached: they are final, while a negative one may change any moment.
   const marked = new LRUCache<string, true>({ maxSize: 50_000, sizeCalculation: () => 1 });
   const loader = new DataLoader<string, boolean>(
-    async (marks) => (await keys.get(marks)).map((value) => value !== undefined),
+    async (marks) => {
+      const values = await keys.get(marks);
+      marks.forEach((mark, i) => values[i] !== undefined && marked.set(mark, true));
+      return values.map((value) => value !== undefined);
+    },
     { cache: false, maxBatchSize: 500 },
   );
-
-  const has = (mark: string): Loaded<boolean> => marked.has(mark) || load(mark);
-  const load = async (mark: string): Promise<boolean> => {
-    const isMarked = await loader.load(mark);
-    if (isMarked) marked.set(mark, true);
-    return isMarked;
-  };
+  const has = (mark: string): Loaded<boolean> => marked.has(mark) || loader.load(mark);
 
   return {
     noteLocked: (noteId: string) => has(lockedMark(noteId)),
