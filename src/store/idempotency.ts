@@ -35,9 +35,6 @@ const FIRST_UNKNOWN =
 const FIRST_RUNNING =
   'The first call with this key is still running: send this one again, with the same key.';
 
-/** The call is not sent again. */
-const firstCallUnknown = () => new CodedError('OUTCOME_UNKNOWN', FIRST_UNKNOWN);
-
 export type RunOnce = ReturnType<typeof createRunOnce>;
 
 /**
@@ -67,9 +64,9 @@ export function createRunOnce(keys: KeyStore, operationMs = 15_000, now: () => n
       const first = JSON.parse(theirs) as Claim;
       if (first.fingerprint !== fingerprint) throw new BadInput(KEY_REUSED);
       if (first.state === 'done') return first.outcome as T;
-      if (first.state === 'unknown') throw firstCallUnknown();
-      // Its process must have died.
-      if (waitedMs > LATE_MS && now() - first.since > maxRunMs) throw firstCallUnknown();
+      // If it runs for too long, its process must have died. The call is not sent again.
+      if (first.state === 'unknown' || (waitedMs > LATE_MS && now() - first.since > maxRunMs))
+        throw new CodedError('OUTCOME_UNKNOWN', FIRST_UNKNOWN);
       if (waitedMs > MAX_WAIT_MS) throw new CodedError('TIMEOUT', FIRST_RUNNING);
       await delay(pauseMs);
       waitedMs += pauseMs;
