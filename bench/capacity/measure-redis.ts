@@ -7,7 +7,7 @@ import { setTimeout } from 'node:timers/promises';
 
 import { createClient } from 'redis';
 
-import { MARK_MS } from '../../src/store/event-log.ts';
+import { MARK_MS } from '../../src/store/store.ts';
 import { lockedMark } from '../../src/store/marks.ts';
 import { PREFIX } from '../../src/store/redis/connection.ts';
 import { freePort } from '../child.ts';

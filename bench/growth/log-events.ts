@@ -1,5 +1,4 @@
-import type { NewEvent } from '../../src/store/event-log.ts';
-import type { Store } from '../../src/store/store.ts';
+import type { NewEvent, Store } from '../../src/store/store.ts';
 import { noteReady } from '../events.ts';
 import { idOf } from '../world.ts';
 

@@ -5,8 +5,7 @@ import { LRUCache } from 'lru-cache';
 import { BadInput, CodedError, StoreUnavailable } from '../errors.ts';
 import type { Loaded } from '../loaded.ts';
 import type { Sealer } from '../sealed-text.ts';
-import type { EventLog, LogBounds, Position, StoredEvent } from '../store/event-log.ts';
-import type { QuarantineEntry } from '../store/store.ts';
+import type { EventLog, LogBounds, Position, Quarantine, StoredEvent } from '../store/store.ts';
 import type { Uuid } from '../uuid.ts';
 import { createListenerIndex } from './filter.ts';
 import {
@@ -44,7 +43,7 @@ export interface HubParts {
   /** Invalidates what the event makes stale. The event is delivered afterwards. */
   readonly apply: (event: PartnerEvent) => void;
   /** Stores an event that can't be handled, for an operator to look at and replay. */
-  readonly addToQuarantine: (entry: QuarantineEntry) => Promise<unknown>;
+  readonly addToQuarantine: Quarantine['add'];
   readonly onProblem: (reason: string, error?: unknown) => void;
   /** Called when this instance missed events: every subscription ends, and what is cached may be stale. */
   readonly onLost: () => void;

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-import type { NewEvent, StoredEvent } from '../store/event-log.ts';
+import type { NewEvent, StoredEvent } from '../store/store.ts';
 import { failedMark, lockedMark } from '../store/marks.ts';
 import { toUuid, type Uuid } from '../uuid.ts';
 

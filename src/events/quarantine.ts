@@ -1,6 +1,5 @@
 import { steadyNow } from '../clock.ts';
-import type { NewEvent } from '../store/event-log.ts';
-import type { QuarantineEntry, Store } from '../store/store.ts';
+import type { NewEvent, QuarantineEntry, Store } from '../store/store.ts';
 import { readEnvelope } from './envelope.ts';
 import { fromStored, toNewEvent } from './partner-event.ts';
 

@@ -4,7 +4,7 @@ import { type Context, MAX_EVENTS_READ } from '../context.ts';
 import { type EventFilter, matches } from '../events/filter.ts';
 import type { PartnerEvent, SessionEvent } from '../events/partner-event.ts';
 import { PartnerError } from '../rest/errors.ts';
-import { OF_SUBJECT_LIMIT } from '../store/event-log.ts';
+import { OF_SUBJECT_LIMIT } from '../store/store.ts';
 import { RECORD_KINDS } from '../viewer/viewer.ts';
 import { isOpen, requireAccess } from './access/prove.ts';
 import { CodedError, NotFound } from '../errors.ts';

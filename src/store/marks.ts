@@ -2,8 +2,7 @@ import DataLoader from 'dataloader';
 import { LRUCache } from 'lru-cache';
 
 import type { Loaded } from '../loaded.ts';
-import { MARK_MS } from './event-log.ts';
-import type { KeyStore } from './store.ts';
+import { type KeyStore, MARK_MS } from './store.ts';
 
 export type Marks = ReturnType<typeof createMarks>;
 

@@ -1,5 +1,4 @@
 import { StoreUnavailable } from '../errors.ts';
-import type { EventLog } from './event-log.ts';
 
 export interface StoreOptions {
   readonly retentionMs: number;
@@ -20,6 +19,66 @@ export interface Store extends AsyncDisposable {
   readonly broken?: Promise<void>;
 }
 
+/** 1, 2, 3 … in the order of appending, without gaps. 0 is before the first event. */
+export type Position = number;
+
+export interface NewEvent {
+  /** Deliveries with the same key are the same event. */
+  readonly key: string;
+  /** If given, a known key with a new time is a new event. It has no white space. */
+  readonly time?: string | undefined;
+  /** Milliseconds since 1970, by the clock of the instance that accepted it. */
+  readonly receivedAt: number;
+  /** What the event is about, e.g. `session:<uuid>`: the index for `ofSubject`. */
+  readonly subject?: string | undefined;
+  /** A key of the `KeyStore` that is set in the same step, for a year: a lasting fact, e.g. that a note is locked. */
+  readonly mark?: string | undefined;
+  /** Opaque to the log. */
+  readonly body: string;
+}
+
+export type StoredEvent = Pick<NewEvent, 'receivedAt' | 'body'> & { readonly position: Position };
+
+export interface LogBounds {
+  /** The position before the oldest event that is kept: reading after it misses nothing. */
+  readonly oldest: Position;
+  readonly newest: Position;
+  /** A random id, made when the log was created: a log that was lost and created anew has another one. */
+  readonly epoch: string;
+}
+
+/** An append-only, deduplicating log: embedded within one process, Redis Streams across many. */
+export interface EventLog {
+  /** For each event, one atomic, durable step. Resolves to their positions, with 0 for each copy. */
+  append(events: readonly NewEvent[]): Promise<readonly Position[]>;
+  /**
+   * A consistent snapshot. A reader that follows the log compares the bounds: the log may have been replaced, or trimmed
+   * past its position.
+   */
+  read(after: Position, limit: number): Promise<LogBounds & { events: readonly StoredEvent[] }>;
+  bounds(): Promise<LogBounds>;
+  /** Resolves when there may be events past the position, from any instance. */
+  changed(position: Position): Promise<unknown>;
+  /** The newest events of a subject, at most `OF_SUBJECT_LIMIT`, oldest first. */
+  ofSubject(subject: string, limit: number): Promise<readonly StoredEvent[]>;
+  /** Removes what is past retention. */
+  trim(): Promise<void>;
+}
+
+/** A sender's retries end long before this, so a key that is older can't come back as a copy. */
+const MIN_WINDOW_MS = 7 * 24 * 3_600_000;
+
+/** A key outlives its event, or a late copy would be appended next to the original. */
+export const dedupeWindowMs = (retentionMs: number) => Math.max(retentionMs, MIN_WINDOW_MS);
+
+export const OF_SUBJECT_LIMIT = 1_000;
+
+/** A year is longer than any note is edited. */
+export const MARK_MS = 365 * 24 * 3_600_000;
+
+/** A later time of receipt came from a wrong clock, and would keep the log from being trimmed. */
+export const CLOCK_TOLERANCE_MS = 24 * 3_600_000;
+
 /** Small durable values that expire: idempotency claims, locked notes, failed sessions, places of clients. */
 export interface KeyStore {
   /** Sets the value if the key is free and returns undefined; otherwise returns the value that is there. */
@@ -37,13 +96,11 @@ export interface QuarantineEntry {
   readonly body: string;
 }
 
-export type QuarantinedEntry = QuarantineEntry & Readonly<{ id: string }>;
-
 /** Signed events that could not be understood or handled, for an operator to look at and replay. */
 export interface Quarantine {
   add(entry: QuarantineEntry): Promise<unknown>;
   /** Oldest first, from the one after the given id on. */
-  list(limit: number, after?: string): Promise<readonly QuarantinedEntry[]>;
+  list(limit: number, after?: string): Promise<readonly (QuarantineEntry & { id: string })[]>;
   remove(id: string): Promise<unknown>;
   count(): Promise<number>;
 }

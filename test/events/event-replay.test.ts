@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { type EventFilter, matches } from '../../src/events/filter.ts';
 import { type EventHub, EventsExpired } from '../../src/events/event-hub.ts';
 import { type PartnerEvent, fromStored } from '../../src/events/partner-event.ts';
-import type { EventLog } from '../../src/store/event-log.ts';
+import type { EventLog } from '../../src/store/store.ts';
 import { delivery, uuid } from '../support/events/deliveries.ts';
 import { openTestStore } from '../support/events/open-webhook-receiver.ts';
 import {

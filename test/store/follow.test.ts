@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { EventLog } from '../../src/store/event-log.ts';
+import type { EventLog } from '../../src/store/store.ts';
 import { engines, epochOf, eventOf, follow, range } from '../support/store/engines.ts';
 import type { Engine } from '../support/store/engines.ts';
 

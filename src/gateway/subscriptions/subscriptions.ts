@@ -17,7 +17,7 @@ import { type EventFilter, matches } from '../../events/filter.ts';
 import type { PartnerEvent } from '../../events/partner-event.ts';
 import type { SubscriptionStart } from '../../resolvers/event-log.ts';
 import { PartnerError } from '../../rest/errors.ts';
-import type { Position } from '../../store/event-log.ts';
+import type { Position } from '../../store/store.ts';
 import { type Viewer, hasExpired } from '../../viewer/viewer.ts';
 import type { GatewayParts } from '../gateway.ts';
 import type { GatewayContext } from '../yoga.ts';

@@ -7,7 +7,7 @@ import {
   OF_SUBJECT_LIMIT,
   type StoredEvent,
   dedupeWindowMs,
-} from '../event-log.ts';
+} from '../store.ts';
 import { PREFIX, type RedisConnection, type Run } from './connection.ts';
 
 type Head = readonly [epoch: string, newest: number, stamp: string];

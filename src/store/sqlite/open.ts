@@ -5,8 +5,7 @@ import { Worker } from 'node:worker_threads';
 import { steadyNow } from '../../clock.ts';
 import { createBatches } from '../batches.ts';
 import { StoreUnavailable } from '../../errors.ts';
-import type { EventLog, LogBounds, StoredEvent } from '../event-log.ts';
-import type { Store, StoreOptions } from '../store.ts';
+import type { EventLog, LogBounds, Store, StoreOptions, StoredEvent } from '../store.ts';
 import type { Batch, Operations, WorkerData } from './worker.ts';
 
 const MAX_WRITES = 1_000;

@@ -3,13 +3,13 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { StoreUnavailable } from '../../errors.ts';
 import {
   CLOCK_TOLERANCE_MS,
-  type LogBounds,
   MARK_MS,
   type NewEvent,
+  QUARANTINE_MAX_ENTRIES,
+  type QuarantineEntry,
   type StoredEvent,
   dedupeWindowMs,
-} from '../event-log.ts';
-import { QUARANTINE_MAX_ENTRIES, type QuarantineEntry, type QuarantinedEntry } from '../store.ts';
+} from '../store.ts';
 import { openDatabase, sqliteFailureOf } from './database.ts';
 
 export type WorkerData = Readonly<{ dir: string; retentionMs: number }>;
@@ -54,7 +54,7 @@ function valueOf(key: string): string | undefined {
 }
 
 const reads = {
-  bounds(): LogBounds {
+  bounds() {
     const newest = numberIn(sql.get`SELECT seq FROM sqlite_sequence WHERE name = 'event'`);
     const first = numberIn(sql.get`SELECT min(position) FROM event`);
     const epoch = String(sql.get`SELECT value FROM meta WHERE name = 'epoch'`?.['value']);
@@ -72,7 +72,7 @@ const reads = {
       WHERE subject = ${subject} ORDER BY position DESC LIMIT ${limit}`).toReversed(),
   get: (keys: readonly string[]) => keys.map(valueOf),
   quarantined: (limit: number, after = '0') =>
-    rows<QuarantinedEntry>(sql.all`
+    rows<QuarantineEntry & { id: string }>(sql.all`
       SELECT CAST(id AS TEXT) AS id, received_at AS receivedAt, reason, body FROM quarantine
       WHERE quarantine.id > CAST(${after} AS INTEGER) ORDER BY quarantine.id LIMIT ${limit}`),
   countQuarantined: () => numberIn(sql.get`SELECT count(*) FROM quarantine`),

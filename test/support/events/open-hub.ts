@@ -11,9 +11,8 @@ import {
 } from '../../../src/events/event-hub.ts';
 import { toNewEvent } from '../../../src/events/partner-event.ts';
 import { createSealer } from '../../../src/sealed-text.ts';
-import type { EventLog } from '../../../src/store/event-log.ts';
 import { openEmbedded } from '../../../src/store/sqlite/open.ts';
-import type { QuarantineEntry } from '../../../src/store/store.ts';
+import type { EventLog, QuarantineEntry } from '../../../src/store/store.ts';
 import { bytesOf } from './deliveries.ts';
 
 export const eventCursors = createSealer<EventPosition>('a secret for tests', 'event position');

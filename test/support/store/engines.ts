@@ -2,9 +2,13 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { StoreUnavailable } from '../../../src/errors.ts';
-import type { EventLog, NewEvent, StoredEvent } from '../../../src/store/event-log.ts';
-import type { StoreOptions } from '../../../src/store/store.ts';
-import type { Store } from '../../../src/store/store.ts';
+import type {
+  EventLog,
+  NewEvent,
+  Store,
+  StoreOptions,
+  StoredEvent,
+} from '../../../src/store/store.ts';
 import { openRedis } from '../../../src/store/redis/open.ts';
 import { openEmbedded } from '../../../src/store/sqlite/open.ts';
 import { redisAvailable, startRedis } from '../redis-server.ts';
