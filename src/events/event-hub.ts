@@ -8,19 +8,10 @@ import type { Sealer } from '../sealed-text.ts';
 import type { EventLog, LogBounds, Position, Quarantine, StoredEvent } from '../store/store.ts';
 import type { Uuid } from '../uuid.ts';
 import { createListenerIndex } from './filter.ts';
-import {
-  type PartnerEvent,
-  type SessionEvent,
-  fromStored,
-  sessionSubject,
-} from './partner-event.ts';
+import { type PartnerEvent, fromStored, sessionSubject } from './partner-event.ts';
 
-/** What a cursor holds. */
-export interface EventPosition {
-  /** Changes when the log is lost and begins again, so that cursors of the old log are recognized. */
-  readonly epoch: string;
-  readonly position: Position;
-}
+/** What a cursor holds. By the epoch, cursors of a log that was lost are recognized. */
+export type EventPosition = Pick<LogBounds, 'epoch'> & Pick<StoredEvent, 'position'>;
 
 /** The client missed events that are gone: it has to read its data again, and to subscribe after `oldestCursor` or live. */
 export class EventsExpired extends CodedError {
@@ -136,7 +127,7 @@ export async function openHub(parts: HubParts) {
     for (const [done, at] of waiters) if (at <= position) done();
   }
 
-  async function storedOfSession(sessionId: Uuid, limit: number): Promise<readonly SessionEvent[]> {
+  async function storedOfSession(sessionId: Uuid, limit: number) {
     const stored = await log.ofSubject(sessionSubject(sessionId), limit);
     return readable(stored).filter((event) => 'sessionId' in event);
   }
@@ -244,7 +235,7 @@ export async function openHub(parts: HubParts) {
     inTurn,
     scan,
     /** The newest `limit` events of a session, oldest first, without those that are not applied yet. */
-    ofSession: async (sessionId: Uuid, limit: number): Promise<readonly SessionEvent[]> =>
+    ofSession: async (sessionId: Uuid, limit: number) =>
       (await storedOfSession(sessionId, limit)).filter((event) => event.position <= position),
     /** The client that the newest event of the session in the log names. */
     clientOfSession(sessionId: Uuid): Loaded<Uuid | undefined> {
