@@ -1,4 +1,4 @@
-import type { EventFacts, PartnerEvent } from './events/partner-event.ts';
+import type { EventFacts } from './events/partner-event.ts';
 import { endpoints } from './rest/records.ts';
 import { cachePathOf } from './rest/lists.ts';
 import type { Partner } from './rest/partner.ts';
@@ -7,11 +7,7 @@ import type { Bus } from './store/store.ts';
 export type Invalidation = ReturnType<typeof createInvalidation>;
 
 /** Events and changes invalidate the cached answers that they make stale, on every instance. */
-export function createInvalidation(
-  partner: Partner,
-  bus: Bus,
-  onEvent: (event: PartnerEvent) => void,
-) {
+export function createInvalidation(partner: Partner, bus: Bus) {
   bus.subscribe(
     (message) => partner.invalidate(JSON.parse(message) as readonly string[]),
     () => partner.invalidateAll(),
@@ -25,10 +21,7 @@ export function createInvalidation(
 
   return {
     /** Applies an event of the log, on every instance, before it is delivered. */
-    apply(event: PartnerEvent): void {
-      partner.invalidate(stalePaths(event));
-      onEvent(event);
-    },
+    apply: (event: EventFacts) => partner.invalidate(stalePaths(event)),
     /** A copy is not in the log, so it is published to the other instances. */
     applyCopies: (copies: readonly EventFacts[]) =>
       invalidateEverywhere(copies.flatMap(stalePaths)),

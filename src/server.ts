@@ -68,13 +68,16 @@ export async function openServer(config: Config, log: Log, clock = systemClock, 
   const marks = createMarks(store.keys);
   const runOnce = opened.use(createRunOnce(store.keys, config.limits.operationMs));
   const places = opened.use(createPlaces(store.keys));
-  const invalidation = createInvalidation(partner, store.bus, recentLists.recordEvent);
+  const invalidation = createInvalidation(partner, store.bus);
   let gateway: Gateway | undefined;
   const hub = opened.use(
     await openHub({
       log: store.log,
       cursors: sealerFor<EventPosition>('event position'),
-      apply: invalidation.apply,
+      apply(event) {
+        invalidation.apply(event);
+        recentLists.recordEvent(event);
+      },
       async addToQuarantine(entry) {
         metrics.eventsFailed();
         log.error('an event could not be handled and is in quarantine', { reason: entry.reason });
