@@ -1,11 +1,12 @@
 import { z } from 'zod';
 
+import { isObject } from '../json.ts';
 import type { NewEvent, StoredEvent } from '../store/store.ts';
 import { failedMark, lockedMark } from '../store/marks.ts';
 import { toUuid, type Uuid } from '../uuid.ts';
 
 /** Messages name the expected type and never the value: they are logged. */
-export const uuid = z.unknown().transform((value, { addIssue }): Uuid => {
+const uuid = z.unknown().transform((value, { addIssue }): Uuid => {
   const id = toUuid(value);
   if (id) return id;
   addIssue('must be a UUID');
@@ -13,15 +14,13 @@ export const uuid = z.unknown().transform((value, { addIssue }): Uuid => {
 });
 
 /** The API does not bound its free text. Truncating may split a surrogate pair, which strict UTF-8 readers reject. */
-export const text = (max: number) =>
+const text = (max: number) =>
   z.string('must be a string').transform((value) => value.slice(0, max).toWellFormed());
-
-/** The sender's time as ISO 8601 in UTC, or the time of receipt if the sender's is not usable. */
-const occurredAt = z.string();
 
 /** The ids that all events of a session share. */
 const ofSession = z.object({
-  occurredAt,
+  /** The sender's time as ISO 8601 in UTC, or the time of receipt if the sender's is not usable. */
+  occurredAt: z.string(),
   sessionId: uuid,
   /** The partner's own name for the session. It is opaque and is never used for look-ups. */
   sessionExternalId: text(512).nullable().catch(null),
@@ -32,7 +31,7 @@ const ofSession = z.object({
 });
 
 /** The facts of an event, as the log has them. URLs in the payload are dropped, so nothing can fetch or forward one. */
-export const eventFacts = z.discriminatedUnion('type', [
+const eventFacts = z.discriminatedUnion('type', [
   ofSession.extend({
     type: z.literal([
       'progress_note_generated',
@@ -51,7 +50,7 @@ export const eventFacts = z.discriminatedUnion('type', [
   // One score of one client. The event names no session, clinician, clinic or organization.
   z.object({
     type: z.literal('assessment_completed'),
-    occurredAt,
+    occurredAt: z.string(),
     clientId: uuid,
     assessmentId: z.string(),
     scoreId: uuid,
@@ -67,6 +66,92 @@ export type EventType = EventFacts['type'];
 export const EVENT_TYPES: readonly EventType[] = eventFacts.options.flatMap(({ shape }) => [
   ...shape.type.values,
 ]);
+
+const utf8 = new TextDecoder('utf-8', { fatal: true });
+const MALFORMED = { kind: 'malformed' } as const;
+
+/**
+ * `unknown` is an envelope with an unknown type or payload: a retry would not help. The list of `events` is empty for an
+ * assessment event without scores, and `sentAt` is the sender's time, if it is credible.
+ */
+export function readEnvelope(bytes: Uint8Array, receivedAt: number, now = receivedAt) {
+  let body: string;
+  let json: unknown;
+  try {
+    body = utf8.decode(bytes);
+    json = JSON.parse(body);
+  } catch {
+    return MALFORMED;
+  }
+  if (!isObject(json)) return MALFORMED;
+  const { eventType: type, payload, timeStamp } = json;
+  if (typeof type !== 'string' || !isObject(payload)) return MALFORMED;
+  if (!EVENT_TYPES.some((known) => known === type)) return unknown('unknown eventType', body);
+
+  const sentAt = readTimeStamp(timeStamp, now);
+  const occurredAt = sentAt ?? new Date(receivedAt).toISOString();
+  // `organization` is what the API called it before.
+  const organizationId = toUuid(payload['organizationId']) ?? payload['organization'];
+  const schema = type === 'assessment_completed' ? assessmentEvents : sessionEvents;
+  const { data, error } = schema.safeParse({ ...payload, organizationId, type, occurredAt });
+  if (!error) return { kind: 'events' as const, events: data, sentAt };
+  const [issue] = error.issues;
+  return unknown(`${type}: ${issue?.path.join('.')} ${issue?.message}`, body);
+}
+
+const unknown = (reason: string, body: string) => ({ kind: 'unknown' as const, reason, body });
+
+const sessionEvents = eventFacts.transform((facts): readonly EventFacts[] => [facts]);
+
+/** One delivery must not fill the log. No client completes this many at once. */
+const MAX_SCORES = 500;
+
+const nonEmpty = text(512).refine((id) => id !== '', 'must not be empty');
+const score = z.object({ id: uuid, assessmentId: nonEmpty }, 'must be an object');
+
+/** One event for each score. Its client is `patientId`; other ids in the payload are ignored. */
+const assessmentEvents = z
+  .object({
+    type: z.literal('assessment_completed'),
+    occurredAt: z.string(),
+    patientId: uuid,
+    assessmentScores: z
+      .array(z.unknown(), 'must be an array')
+      .max(MAX_SCORES, `must hold at most ${MAX_SCORES}`)
+      .pipe(z.array(score)),
+  })
+  .transform(({ type, occurredAt, patientId: clientId, assessmentScores }) => {
+    const byScore = new Map<string, EventFacts>();
+    for (const { id: scoreId, assessmentId } of assessmentScores)
+      if (!byScore.has(scoreId))
+        byScore.set(scoreId, { type, occurredAt, clientId, assessmentId, scoreId });
+    return [...byScore.values()];
+  });
+
+/** ISO 8601, extended or basic, also with a space for the `T` or without a zone (then UTC). */
+const ISO =
+  /^(\d{4})-?(\d\d)-?(\d\d)(?:[T ](\d\d)(?::?(\d\d)(?::?(\d\d)(?:[.,](\d+))?)?)?)?(?:Z|([+-]\d\d)(?::?(\d\d))?)?$/i;
+
+/** An earlier time comes from a clock that was never set. */
+const EARLIEST_MS = Date.UTC(2000, 0, 1);
+/** Two clocks that are synchronized differ by less than this. */
+const MAX_LEAD_MS = 5 * 60_000;
+
+/** The sender's time, normalised, if it is credible. */
+function readTimeStamp(value: unknown, now: number): string | undefined {
+  const parts = typeof value === 'string' && ISO.exec(value.trim());
+  if (!parts) return undefined;
+  const [, year, month, day, hour = '00', minute = '00', second = '00', fraction = '0'] = parts;
+  const [offsetHour = '+00', offsetMinute = '00'] = parts.slice(8);
+  const date = `${year}-${month}-${day}`;
+  const time = `${hour}:${minute}:${second}.${fraction}`;
+  const sentMs = Date.parse(`${date}T${time}${offsetHour}:${offsetMinute}`);
+  // To `Date.parse`, the 30th of February is the 2nd of March.
+  const isInCalendar = new Date(`${date}T00:00Z`).getUTCDate() === Number(day);
+  // NaN compares false with anything.
+  const isCredible = isInCalendar && sentMs >= EARLIEST_MS && sentMs <= now + MAX_LEAD_MS;
+  return isCredible ? new Date(sentMs).toISOString() : undefined;
+}
 
 /** A note may keep its id over several regenerations, so its events are told apart by the sender's time. */
 export function toNewEvent(facts: EventFacts, receivedAt: number, time?: string): NewEvent {

@@ -1,7 +1,6 @@
 import { steadyNow } from '../clock.ts';
 import type { NewEvent, QuarantineEntry, Store } from '../store/store.ts';
-import { readEnvelope } from './envelope.ts';
-import { fromStored, toNewEvent } from './partner-event.ts';
+import { fromStored, readEnvelope, toNewEvent } from './partner-event.ts';
 
 /** Entries per read: each may have 256 KiB. */
 const PAGE = 100;

@@ -9,8 +9,7 @@ import { limited } from '../observability/observers.ts';
 import { BodyTooLarge, createBodyReader } from '../request-body.ts';
 import { isSame } from '../sealed-text.ts';
 import type { Store } from '../store/store.ts';
-import { readEnvelope } from './envelope.ts';
-import { type EventFacts, toNewEvent } from './partner-event.ts';
+import { type EventFacts, readEnvelope, toNewEvent } from './partner-event.ts';
 
 /** The Partner API does not document its signatures, so everything here is configured. */
 export type SignatureSettings = Config['webhook'] & { readonly secret: string };

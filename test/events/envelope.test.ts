@@ -1,7 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { readEnvelope } from '../../src/events/envelope.ts';
-import { EVENT_TYPES, toNewEvent } from '../../src/events/partner-event.ts';
+import { EVENT_TYPES, readEnvelope, toNewEvent } from '../../src/events/partner-event.ts';
 import {
   assessments,
   bytesOf,

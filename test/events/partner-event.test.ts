@@ -1,7 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { readEnvelope } from '../../src/events/envelope.ts';
-import { fromStored, toNewEvent } from '../../src/events/partner-event.ts';
+import { fromStored, readEnvelope, toNewEvent } from '../../src/events/partner-event.ts';
 import { assessments, bytesOf, delivery, uuid } from '../support/events/deliveries.ts';
 
 const stored = (body: string) => ({ position: 7, receivedAt: 1_000, body });

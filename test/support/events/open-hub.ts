@@ -2,14 +2,13 @@ import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-import { readEnvelope } from '../../../src/events/envelope.ts';
 import {
   openHub,
   type EventHub,
   type EventPosition,
   type HubParts,
 } from '../../../src/events/event-hub.ts';
-import { toNewEvent } from '../../../src/events/partner-event.ts';
+import { readEnvelope, toNewEvent } from '../../../src/events/partner-event.ts';
 import { createSealer } from '../../../src/sealed-text.ts';
 import { openEmbedded } from '../../../src/store/sqlite/open.ts';
 import type { EventLog, QuarantineEntry } from '../../../src/store/store.ts';
