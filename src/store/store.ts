@@ -51,10 +51,7 @@ export interface LogBounds {
 export interface EventLog {
   /** For each event, one atomic, durable step. Resolves to their positions, with 0 for each copy. */
   append(events: readonly NewEvent[]): Promise<readonly Position[]>;
-  /**
-   * A consistent snapshot. A reader that follows the log compares the bounds: the log may have been replaced, or trimmed
-   * past its position.
-   */
+  /** A consistent snapshot. Readers compare the bounds: the log may have been replaced, or trimmed past their position. */
   read(after: Position, limit: number): Promise<LogBounds & { events: readonly StoredEvent[] }>;
   bounds(): Promise<LogBounds>;
   /** Resolves when there may be events past the position, from any instance. */

@@ -15,9 +15,7 @@ const MAX_CLIENTS = 50_000;
 const MAX_LOCATIONS = 4;
 
 /** The lists that should hold a client, as an event says: whose they are, by their names. */
-interface EventLocation extends Partial<Record<ListName, string>> {
-  readonly at: number;
-}
+type EventLocation = Readonly<Partial<Record<ListName, string>> & { at: number }>;
 
 interface RecentList {
   /** When the row was last read, and on which page: 0 if only a filtered list had it. */
