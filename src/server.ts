@@ -31,9 +31,7 @@ export type Server = Awaited<ReturnType<typeof openServer>>;
 /** The whole server: configuration, parts, listening. Closing it finishes running requests first. */
 export async function openServer(config: Config, log: Log, clock = systemClock, output?: Output) {
   const metrics = createMetrics();
-  metrics.watch('auditSpooled', () => output?.counts().spooled ?? 0);
-  metrics.watch('auditLost', () => output?.counts().lost ?? 0);
-  metrics.watch('linesDropped', () => output?.counts().dropped ?? 0);
+  metrics.watch(() => output?.counts() ?? { spooled: 0, lost: 0, dropped: 0 });
   await using opened = new AsyncDisposableStack();
   for (const warning of config.warnings) log.warn(warning);
   const dataDir = config.dataDir ?? opened.use(temporaryDir()).path;
@@ -59,11 +57,7 @@ export async function openServer(config: Config, log: Log, clock = systemClock, 
   opened.use(inBackground(60_000, store.log.trim));
   const observer = partnerObserver(log, metrics);
   const partner = opened.use(createPartner(connection, { ...config.upstream, clock, observer }));
-  metrics.watch('upstreamQueue', () => partner.state().queued);
-  metrics.watch('upstreamInFlight', () => partner.state().inFlight);
-  metrics.watch('tokenAgeSeconds', () => partner.state().tokenAgeSeconds);
-  metrics.watch('quotaUsed', () => partner.state().callsToday);
-  metrics.watch('quotaRemaining', () => partner.state().quotaRemaining);
+  metrics.watch(partner.state);
   const recentLists = createRecentLists(clock.now);
   const marks = createMarks(store.keys);
   const runOnce = opened.use(createRunOnce(store.keys, config.limits.operationMs));

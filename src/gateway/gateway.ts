@@ -69,8 +69,7 @@ export function createGateway(options: GatewayOptions) {
   const requests = createHttpRequests(parts, answers);
   const yoga = createGatewayYoga(parts, requests, answers, subscriptions);
   const sockets = createWebSockets(parts, yoga);
-  metrics.watch('sockets', sockets.size);
-  metrics.watch('subscriptions', () => subscriptions.running.size);
+  metrics.watch(() => ({ sockets: sockets.size(), subscriptions: subscriptions.running.size }));
   const webhooks = createWebhookHandler({
     maxBytes: config.limits.webhookBytes,
     store: services.store,

@@ -8,22 +8,24 @@ export type WebhookRefusal = (typeof REFUSALS)[number];
 export type Metrics = ReturnType<typeof createMetrics>;
 
 /** Read when the metrics are scraped. A metric whose value is undefined is left out. */
-const WATCHED = {
-  upstreamQueue: [Gauge, 'partner_queue_depth', 'Calls that wait for a free slot.'],
-  upstreamInFlight: [Gauge, 'partner_calls_in_flight', 'Calls under way.'],
-  tokenAgeSeconds: [Gauge, 'partner_token_age_seconds', 'Age of the partner token in use.'],
-  quotaUsed: [Gauge, 'partner_quota_used', 'Calls made since the daily quota began.'],
-  quotaRemaining: [Gauge, 'partner_quota_remaining', 'Calls left of the daily quota.'],
-  sockets: [Gauge, 'gateway_sockets', 'Open WebSockets.'],
-  subscriptions: [Gauge, 'gateway_subscriptions', 'Running subscriptions.'],
-  auditSpooled: [Gauge, 'gateway_audit_lines_spooled', 'Audit lines on disk, not written yet.'],
-  auditLost: [Counter, 'gateway_audit_lines_lost_total', 'Audit lines lost without space on disk.'],
-  linesDropped: [
+const WATCHED = [
+  ['queued', Gauge, 'partner_queue_depth', 'Calls that wait for a free slot.'],
+  ['inFlight', Gauge, 'partner_calls_in_flight', 'Calls under way.'],
+  ['tokenAgeSeconds', Gauge, 'partner_token_age_seconds', 'Age of the partner token in use.'],
+  ['callsToday', Gauge, 'partner_quota_used', 'Calls made since the daily quota began.'],
+  ['quotaRemaining', Gauge, 'partner_quota_remaining', 'Calls left of the daily quota.'],
+  ['sockets', Gauge, 'gateway_sockets', 'Open WebSockets.'],
+  ['subscriptions', Gauge, 'gateway_subscriptions', 'Running subscriptions.'],
+  ['spooled', Gauge, 'gateway_audit_lines_spooled', 'Audit lines on disk, not written yet.'],
+  ['lost', Counter, 'gateway_audit_lines_lost_total', 'Audit lines lost without space on disk.'],
+  [
+    'dropped',
     Counter,
     'gateway_log_lines_dropped_total',
     'Other log lines dropped while stdout was blocked.',
   ],
-} as const;
+] as const;
+type Watched = Partial<Readonly<Record<(typeof WATCHED)[number][0], number | undefined>>>;
 
 // In seconds, from a cached answer to the longest call or operation.
 const BUCKETS = [0.001, 0.005, 0.02, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 15];
@@ -87,10 +89,8 @@ export function createMetrics(now: () => number = () => performance.now()) {
   for (const reason of REFUSALS) refused.inc({ reason }, 0);
 
   return {
-    operation(name: string, outcome: string, durationMs: number): void {
-      const label = labelOf(name, outcome);
-      operations.observe({ name: label, outcome }, durationMs / 1_000);
-    },
+    operation: (name: string, outcome: string, durationMs: number) =>
+      operations.observe({ name: labelOf(name, outcome), outcome }, durationMs / 1_000),
     /** `status` is the HTTP status, or a code if there was no response. `route` is the template. */
     upstreamCall: (route: string, status: number | string, durationMs: number) =>
       calls.observe({ route: plainText(route), status }, durationMs / 1_000),
@@ -111,14 +111,16 @@ export function createMetrics(now: () => number = () => performance.now()) {
     eventsDelivered: counter('events_delivered_total', 'Events sent to subscribers.'),
     webhookRefused: (reason: WebhookRefusal) => refused.inc({ reason }),
     slowConsumerClosed: counter('gateway_slow_consumers_total', 'Sockets closed for lagging.'),
-    watch(watched: keyof typeof WATCHED, read: () => number | undefined): void {
-      const [Metric, name, help] = WATCHED[watched];
-      const collect = function (this: Gauge | Counter) {
-        const value = read();
-        this.remove();
-        if (value !== undefined) this.inc(value);
-      };
-      registry.registerMetric(new Metric({ name, help, registers: [], collect }));
+    /** Adds those metrics whose names `read` returns. */
+    watch(read: () => Watched): void {
+      for (const [key, Metric, name, help] of WATCHED.filter(([each]) => each in read())) {
+        const collect = function (this: Gauge | Counter) {
+          const value = read()[key];
+          this.remove();
+          if (value !== undefined) this.inc(value);
+        };
+        registry.registerMetric(new Metric({ name, help, registers: [], collect }));
+      }
     },
     contentType: registry.contentType,
     text: async () => `${await processRegistry.metrics()}\n${await registry.metrics()}`,

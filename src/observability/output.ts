@@ -102,7 +102,7 @@ export function createOutput(writeSome: (bytes: Buffer) => number) {
       if (!isBlocked || (isSaved && !isFull())) return undefined;
       return 'stdout is blocked, and there is no space for more audit lines in EVENT_STORE_DIR';
     },
-    counts: () => ({ spooled, lost, dropped, queued: queue.length }),
+    counts: () => ({ spooled, lost, dropped, unwritten: queue.length }),
     /** Resolves when all lines are written, or the reader has stalled. */
     async close(): Promise<void> {
       for (flush(); queue.length > 0 && !hasStalled(); flush()) await delay(FLUSH_MS);

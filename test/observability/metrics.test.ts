@@ -56,8 +56,7 @@ describe('upstream calls', () => {
 
 describe('names of metrics', () => {
   it('end in _total for counters only, and have base units', async () => {
-    metrics.watch('auditLost', () => 3);
-    metrics.watch('linesDropped', () => 4);
+    metrics.watch(() => ({ lost: 3, dropped: 4 }));
     expect(await line('gateway_audit_lines_lost_total ')).toBe('gateway_audit_lines_lost_total 3');
     expect(await line('gateway_audit_lines_lost_total ')).toBe('gateway_audit_lines_lost_total 3');
     const types = [...(await metrics.text()).matchAll(/^# TYPE (\S+) (\S+)$/gm)];
@@ -84,7 +83,7 @@ describe('names of metrics', () => {
 describe('gauges', () => {
   it('are left out while their value is unknown', async () => {
     let remaining: number | undefined = 3;
-    metrics.watch('quotaRemaining', () => remaining);
+    metrics.watch(() => ({ quotaRemaining: remaining }));
     expect(await line('partner_quota_remaining ')).toBe('partner_quota_remaining 3');
     remaining = undefined;
     expect(await line('partner_quota_remaining ')).toBeUndefined();

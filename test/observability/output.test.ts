@@ -18,7 +18,7 @@ afterAll(async () => {
   // An output that still has lines tries to write them every 50 ms, also during the tests of other files.
   for (const each of readers) each.discard();
   await Promise.all(opened.map(async (output) => output.close()));
-  for (const output of opened) expect(output.counts().queued).toBe(0);
+  for (const output of opened) expect(output.counts().unwritten).toBe(0);
   rmSync(dir, { recursive: true, force: true });
 });
 function openOutput(give: (bytes: Buffer) => number): Output {
@@ -179,16 +179,16 @@ describe.concurrent('without a reader', () => {
     }
     // If writing them takes longer than a second, the last ones are dropped a second later.
     await until(() => lines.counts().dropped === 3_000);
-    expect(lines.counts().queued).toBe(0);
+    expect(lines.counts().unwritten).toBe(0);
   });
 
   it('keeps no more than 10,000 lines in memory, however fast they come', () => {
     const lines = openOutput(reader(0).give);
     for (let n = 0; n < 25_000; n += 1) lines.write('{"level":"info"}\n');
-    expect(lines.counts().queued).toBeLessThanOrEqual(10_000);
+    expect(lines.counts().unwritten).toBeLessThanOrEqual(10_000);
     expect(lines.counts().dropped).toBeGreaterThanOrEqual(15_000);
     for (let n = 0; n < 25_000; n += 1) lines.write(audit(n, 'magicEdit: changed'));
-    expect(lines.counts()).toMatchObject({ queued: 10_000, lost: 15_000 });
+    expect(lines.counts()).toMatchObject({ unwritten: 10_000, lost: 15_000 });
   });
 
   it('drops nothing from a full queue while the reader reads', () => {
@@ -199,7 +199,7 @@ describe.concurrent('without a reader', () => {
     read(65_536);
     write(9_500);
     expect(lines.counts()).toMatchObject({ dropped: 0 });
-    expect(lines.counts().queued).toBeLessThan(9_000);
+    expect(lines.counts().unwritten).toBeLessThan(9_000);
   });
 
   it('spools a change immediately, and other audit lines at exit', () => {
@@ -254,7 +254,7 @@ describe.concurrent('without a reader', () => {
     const lines = openOutput(give);
     const written = numbers(0, 20).map((n) => `{"level":"info","n":"é€😀${n}"}\n`);
     for (const line of written) lines.write(line);
-    for (let part = 1; text().length === 0 || lines.counts().queued > 0; part += 5) {
+    for (let part = 1; text().length === 0 || lines.counts().unwritten > 0; part += 5) {
       read(part);
       lines.update();
     }
