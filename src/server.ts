@@ -128,14 +128,7 @@ export async function openServer(config: Config, log: Log, clock = systemClock, 
   log.info(`serving ${url}/graphql`, { partner: config.partner.kind, store: storeKind });
   if (config.auth.kind === 'open')
     log.warn('neither AUTH_JWT_SECRET nor AUTH_JWKS_URL is set: every caller is a partner viewer');
-  const parts = opened.move();
-  return {
-    url,
-    broken: store.broken,
-    /** Reports that it is not ready, and still answers: load balancers need a moment to notice. */
-    beginShutdown,
-    [Symbol.asyncDispose]: () => parts.disposeAsync(),
-  };
+  return Object.assign(opened.move(), { url, broken: store.broken, beginShutdown });
 }
 
 /** The sandbox makes new sessions at every start, so its event log is temporary too. */

@@ -99,7 +99,7 @@ export async function listen(
     url: `http://${hostname.includes(':') ? `[${hostname}]` : hostname}:${(server.address() as AddressInfo).port}`,
     /** False once the shutdown has begun. */
     isServing: () => serving,
-    /** Requests are still answered, with `Connection: close`. */
+    /** Requests are still answered, with `Connection: close`: load balancers need a moment to notice. */
     beginShutdown(): void {
       serving = false;
     },
