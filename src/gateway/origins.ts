@@ -1,34 +1,24 @@
 import type { IncomingHttpHeaders } from 'node:http';
 
 import type { CORSOptions } from 'graphql-yoga';
-import { LRUCache } from 'lru-cache';
 
 import type { Config } from '../config.ts';
 import type { Log } from '../observability/log.ts';
+import { limited } from '../observability/observers.ts';
 import { REQUEST_ID_HEADER } from './request.ts';
-
-export type Origins = ReturnType<typeof createOrigins>;
 
 const LOCALHOST = /^http:\/\/localhost(:\d{1,5})?$/;
 /** Origins that are logged per minute: a client can make up any number. */
 const MAX_REPORTED = 20;
-const REPORTED = { max: MAX_REPORTED, ttl: 60_000, ttlAutopurge: true };
+const REFUSED = 'a browser was refused: its page is not of an origin in ALLOWED_ORIGINS';
 
 /** Which pages a browser may call from, over HTTP and WebSocket. Other programs send no origin. */
 export function createOrigins({ allowedOrigins, allowsLocalhost }: Config['http'], log: Log) {
   const listed = new Set(allowedOrigins);
-  const reported = new LRUCache<string, true>(REPORTED);
+  const report = limited(log, 60_000, MAX_REPORTED);
 
   const allowsCrossOrigin = (origin: string): boolean =>
     listed.has(origin) || (allowsLocalhost && LOCALHOST.test(origin));
-
-  function report(from: URL | null, requestId?: string): void {
-    const origin = from && from.origin !== 'null' ? from.origin : 'not a URL';
-    if (reported.has(origin) || reported.size >= MAX_REPORTED) return;
-    reported.set(origin, true);
-    const message = 'a browser was refused: its page is not of an origin in ALLOWED_ORIGINS';
-    log.warn(message, { origin, requestId });
-  }
 
   return {
     /** True if the origin is allowed, of the same host, or absent. Others are logged. */
@@ -36,7 +26,10 @@ export function createOrigins({ allowedOrigins, allowsLocalhost }: Config['http'
       if (origin === undefined || allowsCrossOrigin(origin)) return true;
       const from = URL.parse(origin);
       if (from !== null && from.host !== '' && from.host === host?.toLowerCase()) return true;
-      report(from, requestId);
+      report('warn', REFUSED, {
+        origin: from && from.origin !== 'null' ? from.origin : 'not a URL',
+        requestId,
+      });
       return false;
     },
     /** For Yoga. */

@@ -1,3 +1,5 @@
+import { LRUCache } from 'lru-cache';
+
 import type { Log, LogFields } from './log.ts';
 import type { Metrics } from './metrics.ts';
 import { type TracedCall, traceCall } from './tracing.ts';
@@ -36,13 +38,13 @@ export function createOperationObserver(log: Log, metrics: Metrics) {
   };
 }
 
-/** Writes a line at most once in this time for each message, code and route: an outage must not fill the log. */
-export function limited(log: Log, everyMs: number) {
-  const nextLineAt = new Map<string, number>();
+/** Writes each message, code, route and origin once in this time, at most `max` of them, so that the log is not filled. */
+export function limited(log: Log, ttl: number, max = 1_000) {
+  const written = new LRUCache<string, true>({ max, ttl, ttlAutopurge: true });
   return (level: 'warn' | 'error', message: string, fields: LogFields = {}): void => {
-    const [key, now] = [`${message} ${fields.code} ${fields.route}`, performance.now()];
-    if (now < (nextLineAt.get(key) ?? 0)) return;
-    nextLineAt.set(key, now + everyMs);
+    const key = `${message} ${fields.code} ${fields.route} ${fields.origin}`;
+    if (written.has(key) || written.size >= max) return;
+    written.set(key, true);
     log[level](message, fields);
   };
 }
