@@ -20,20 +20,18 @@ export async function openRedis(url: string, options: StoreOptions): Promise<Sto
   /** Expiry uses the server's clock, so that a wrong clock of an instance frees no key early. */
   const keys: Store['keys'] = {
     async claim(key, value, ttlMs) {
-      const settings = { condition: 'NX', GET: true, expiration: expiration(ttlMs) } as const;
+      const expiration = { type: 'PX', value: ttlMs } as const;
+      const settings = { condition: 'NX', GET: true, expiration } as const;
       return (await runDurably((redis) => redis.set(keyOf(key), value, settings))) ?? undefined;
     },
-    put(values, ttlMs, isHint) {
-      const settings = { expiration: expiration(ttlMs) };
+    put: (values, ttlMs, isHint) =>
       // `runDurably` waits for a replica, and the webhooks behind it would wait too.
-      return (isHint ? run : runDurably)((redis) =>
+      (isHint ? run : runDurably)((redis) =>
         Promise.all(
-          Object.entries(values).map(([key, value]) => redis.set(keyOf(key), value, settings)),
+          Object.entries(values).map(([key, value]) => redis.pSetEx(keyOf(key), ttlMs, value)),
         ),
-      );
-    },
+      ),
     async get(names) {
-      if (names.length === 0) return [];
       const values = await run((redis) => redis.mGet(names.map(keyOf)));
       return values.map((value) => value ?? undefined);
     },
@@ -50,7 +48,8 @@ export async function openRedis(url: string, options: StoreOptions): Promise<Sto
     quarantine: {
       add({ receivedAt, reason, body }) {
         const fields = { receivedAt: String(receivedAt), reason, body };
-        return runDurably((redis) => redis.xAdd('quarantine', '*', fields, QUARANTINE_LIMIT));
+        const TRIM = { strategy: 'MAXLEN', threshold: QUARANTINE_MAX_ENTRIES } as const;
+        return runDurably((redis) => redis.xAdd('quarantine', '*', fields, { TRIM }));
       },
       async list(limit, after) {
         const start = after === undefined ? '-' : `(${after}`;
@@ -77,13 +76,8 @@ export async function openRedis(url: string, options: StoreOptions): Promise<Sto
   };
 }
 
-const QUARANTINE_LIMIT = {
-  TRIM: { strategy: 'MAXLEN', threshold: QUARANTINE_MAX_ENTRIES },
-} as const;
-
 const deleteScript = `
   return redis.call('GET', KEYS[1]) == ARGV[1] and redis.call('DEL', KEYS[1]) or 0
 `;
 
 const keyOf = (key: string) => `fact:${key}`;
-const expiration = (ttlMs: number) => ({ type: 'PX', value: Math.ceil(ttlMs) }) as const;
