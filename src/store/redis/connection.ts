@@ -17,6 +17,8 @@ const WAIT_MS = 1_000;
 const RECENT_MS = 15_000;
 const NOT_DURABLE =
   'Redis has neither an append-only file nor a replica: if it crashes, events are lost';
+const NOT_REWRITTEN =
+  'Redis was restarted and did not rewrite its append-only file: run BGREWRITEAOF';
 
 const SENTINEL_PORT = 26_379;
 
@@ -148,7 +150,8 @@ export function createConnection(url: string, onProblem: (message: string) => vo
     lastRunId = runId;
     if (hasGap) onGap?.();
     // A server that is full rejects this. It can be read meanwhile, and trimmed.
-    if (appendOnlyFile) await repairAppendOnlyFile(next.runOnWriter, runId, onProblem);
+    if (appendOnlyFile && !(await repairAppendOnlyFile(next.runOnWriter, runId)))
+      onProblem(NOT_REWRITTEN);
     if (next !== session) throw outOfReach();
     isConnecting = false;
   }
@@ -232,18 +235,6 @@ function within<Result>(promise: Promise<Result>): Promise<Result> {
 /** A socket that is still being opened is destroyed once it is open. */
 const destroy = (client: RedisClient) => client.once('connect', () => client.destroy()).destroy();
 
-async function ask(sentinel: string, name: string): Promise<readonly string[]> {
-  const client = createBareClient(sentinel).on('error', () => {});
-  const command = ['SENTINEL', 'GET-MASTER-ADDR-BY-NAME', name];
-  try {
-    return (await within(client.connect().then(() => client.sendCommand(command)))) ?? [];
-  } catch {
-    return [];
-  } finally {
-    destroy(client);
-  }
-}
-
 /**
  * The database, and a function that locates the primary. It may change, so it is located before every connection.
  *
@@ -258,10 +249,14 @@ function addressOf(url: string) {
   let sentinels = hosts
     .split(',')
     .map((host) => `redis${tls}://${/:\d+$/.test(host) ? host : `${host}:${SENTINEL_PORT}`}`);
+  const question = ['SENTINEL', 'GET-MASTER-ADDR-BY-NAME', name];
   const locate = async () => {
     sentinels = [...sentinels.slice(1), ...sentinels.slice(0, 1)];
     for (const sentinel of sentinels) {
-      const [host, port] = await ask(sentinel, name);
+      const client = createBareClient(sentinel).on('error', () => {});
+      const answer = client.connect().then(() => client.sendCommand<string[] | null>(question));
+      const [host, port] = (await within(answer).catch(() => null)) ?? [];
+      destroy(client);
       if (host === undefined) continue;
       return `redis${tls}://${user}${host.includes(':') ? `[${host}]` : host}:${port}/${number}`;
     }

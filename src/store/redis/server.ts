@@ -54,8 +54,15 @@ export async function inspect(redis: RedisClient) {
     throw new StoreUnavailable('Redis failed: it is still loading its data (LOADING)');
   if (valueOf('role') === 'slave')
     throw new WrongServer('Redis failed: it is a read-only replica (READONLY)');
+  const [version, policy] = [valueOf('redis_version'), valueOf('maxmemory_policy')];
+  let problem: string | undefined;
+  if (Number.parseInt(version, 10) < 7)
+    problem = `Redis 7 or newer is required, but this server is ${version}`;
+  else if (policy !== 'noeviction')
+    problem = `Redis must have maxmemory-policy noeviction, but it is ${policy}: events would be evicted`;
   return {
-    problem: problemOf(valueOf('redis_version'), valueOf('maxmemory_policy')),
+    /** Why the server would lose what was acknowledged. */
+    problem,
     /** Changes with every start of the server. */
     runId: valueOf('run_id'),
     replicas: replicasIn(info),
@@ -73,20 +80,13 @@ function replicasIn(info: string): number {
   return working.length || Math.min(online.length, 1);
 }
 
-/** Why the server would lose what was acknowledged. */
-function problemOf(version: string, policy: string): string | undefined {
-  if (Number.parseInt(version, 10) < 7)
-    return `Redis 7 or newer is required, but this server is ${version}`;
-  if (policy !== 'noeviction')
-    return `Redis must have maxmemory-policy noeviction, but it is ${policy}: events would be evicted`;
-  return undefined;
-}
-
 const POLL_MS = 50;
 const MAX_WAIT_MS = 30_000;
 
 /** Whether the file has been rewritten since the server was started. */
 async function rewrite(run: Run): Promise<boolean> {
+  // Redis writes a transaction to the file only if it has two writes.
+  await run((redis) => redis.multi().set('transaction', '').set('transaction', '').exec());
   // Rejected while a rewrite runs that another instance began, which is enough.
   await run((redis) => redis.bgRewriteAof().catch(() => ''));
   const deadline = performance.now() + MAX_WAIT_MS;
@@ -103,21 +103,13 @@ async function rewrite(run: Run): Promise<boolean> {
  * A server that is killed while it writes a transaction to its append-only file removes the broken command when it
  * starts, but not the beginning of the transaction (seen in 7.0.15). What is written next then belongs to that open
  * transaction, and is lost at the next start. So after every start of the server, and before anything is acknowledged,
- * the transaction is closed and the file rewritten from what the server holds.
+ * the transaction is closed and the file rewritten from what the server holds. Resolves to whether it has been.
  */
-export async function repairAppendOnlyFile(
-  run: Run,
-  runId: string,
-  onProblem: (message: string) => void,
-): Promise<void> {
+export async function repairAppendOnlyFile(run: Run, runId: string): Promise<boolean> {
   const [repaired, epoch] = await run((redis) => redis.mGet(['repaired', 'epoch']));
-  if (repaired === runId) return;
+  if (repaired === runId) return true;
   // With no log yet there is nothing that could be lost.
-  if (epoch) {
-    // Redis writes a transaction to the file only if it has two writes.
-    await run((redis) => redis.multi().set('transaction', '').set('transaction', '').exec());
-    if (!(await rewrite(run)))
-      onProblem('Redis was restarted and did not rewrite its append-only file: run BGREWRITEAOF');
-  }
+  const isRewritten = !epoch || (await rewrite(run));
   await run((redis) => redis.set('repaired', runId));
+  return isRewritten;
 }
