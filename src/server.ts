@@ -17,7 +17,7 @@ import { createPartner } from './rest/partner.ts';
 import { createSealer } from './sealed-text.ts';
 import { schema } from './schema/schema.ts';
 import { type Gateway, createGateway } from './gateway/gateway.ts';
-import { type Listening, listen } from './gateway/listen.ts';
+import { listen } from './gateway/listen.ts';
 import { createMarks } from './store/marks.ts';
 import { createRunOnce } from './store/idempotency.ts';
 import { inBackground, openStore } from './store/store.ts';
@@ -88,7 +88,7 @@ export async function openServer(config: Config, log: Log, clock = systemClock, 
   );
 
   const writeLimited = limited(log, 10_000);
-  let listening: Listening | undefined;
+  const shutdown = new AbortController();
   gateway = createGateway({
     config,
     schema,
@@ -115,20 +115,19 @@ export async function openServer(config: Config, log: Log, clock = systemClock, 
     clock,
     log,
     metrics,
-    isServing: () => listening?.isServing() ?? false,
+    isServing: () => !shutdown.signal.aborted,
   });
   const onRefused = () => writeLimited('warn', 'connections refused: too many are open');
-  listening = opened.use(await listen(gateway, config, onRefused));
+  const { url } = opened.use(await listen(gateway, config, shutdown, onRefused));
   // The spool file is named after the port, so two processes never share one.
   output?.openSpool(join(dataDir, `audit-${config.http.port}.spool`));
-  sandbox?.deliverTo(`${listening.url}/webhooks`);
+  sandbox?.deliverTo(`${url}/webhooks`);
 
-  const { url, beginShutdown } = listening;
   const storeKind = config.redisUrl ? 'redis' : 'embedded';
   log.info(`serving ${url}/graphql`, { partner: config.partner.kind, store: storeKind });
   if (config.auth.kind === 'open')
     log.warn('neither AUTH_JWT_SECRET nor AUTH_JWKS_URL is set: every caller is a partner viewer');
-  return Object.assign(opened.move(), { url, broken: store.broken, beginShutdown });
+  return Object.assign(opened.move(), { url, broken: store.broken, shutdown });
 }
 
 /** The sandbox makes new sessions at every start, so its event log is temporary too. */
@@ -151,7 +150,7 @@ function shutDownOnSignal(server: Server, log: Log, output: Output): void {
     if (closing) return;
     closing = true;
     setTimeout(() => process.exit(1), MAX_SHUTDOWN_MS).unref();
-    server.beginShutdown();
+    server.shutdown.abort();
     await delay(noticeMs);
     try {
       await server[Symbol.asyncDispose]();

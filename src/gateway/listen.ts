@@ -7,8 +7,6 @@ import type { Config } from '../config.ts';
 import { endOfTurn } from '../end-of-turn.ts';
 import type { Gateway } from './gateway.ts';
 
-export type Listening = Awaited<ReturnType<typeof listen>>;
-
 /** After a restart all clients reconnect in the same second. The system may allow fewer. */
 const BACKLOG = 4_096;
 /** Longer than proxies keep idle connections: a request that is sent while the server closes one would fail. */
@@ -28,10 +26,14 @@ const CHECK_MS = 50;
 export const rawResponse = (status: number, requestId?: string): string =>
   `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${requestId ? `X-Request-Id: ${requestId}\r\n` : ''}X-Content-Type-Options: nosniff\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`;
 
-/** Serves HTTP and WebSocket until it is disposed of, which finishes running requests. */
+/**
+ * Serves HTTP and WebSocket until it is disposed of, which finishes running requests. Once the shutdown has begun,
+ * requests are still answered, with `Connection: close`: load balancers need a moment to notice.
+ */
 export async function listen(
   app: Pick<Gateway, 'handle' | 'upgrade' | 'closeSocketsAndStreams'>,
   { http, limits, upstream }: Config,
+  shutdown: AbortController,
   onRefused: () => void,
 ) {
   const { host, port } = http;
@@ -48,7 +50,6 @@ export async function listen(
   /** For a client that does not read its response. An operation takes less than this, with its writes. */
   const idleMs = requestMs + Math.max(requestMs, limits.operationMs);
   const { silent, idle, running } = limitConnections(server, onRefused);
-  let serving = true;
   function onResponded(this: ServerResponse): void {
     const { socket } = this.req;
     const others = (running.get(socket) ?? 0) - 1;
@@ -71,7 +72,7 @@ export async function listen(
       if (!req.complete) setTimeout(() => req.complete || socket.destroy(), DISCARD_MS).unref();
     });
     // Otherwise a keep-alive client would send its next request to a connection that is being closed.
-    if (!serving) res.setHeader('connection', 'close');
+    if (shutdown.signal.aborted) res.setHeader('connection', 'close');
     // The client may have left in this turn.
     void endOfTurn().then(() => res.closed || app.handle(req, res));
   });
@@ -97,14 +98,8 @@ export async function listen(
 
   return {
     url: `http://${hostname.includes(':') ? `[${hostname}]` : hostname}:${(server.address() as AddressInfo).port}`,
-    /** False once the shutdown has begun. */
-    isServing: () => serving,
-    /** Requests are still answered, with `Connection: close`: load balancers need a moment to notice. */
-    beginShutdown(): void {
-      serving = false;
-    },
     async [Symbol.asyncDispose]() {
-      serving = false;
+      shutdown.abort();
       // `close` calls this. To Node a connection is idle as soon as its response is buffered, even if the client is still
       // reading it, and busy if no request has come on it yet.
       server.closeIdleConnections = () => undefined;

@@ -20,7 +20,7 @@ it('sends a slow client its whole response during a shutdown', async () => {
     closeSocketsAndStreams: () => undefined,
   };
   const config = readConfig({ HOST: '127.0.0.1', PORT: '0' });
-  const listening = await listen(app, config, () => undefined);
+  const listening = await listen(app, config, new AbortController(), () => undefined);
   const client = connect(Number(new URL(listening.url).port), '127.0.0.1');
   client.write('GET / HTTP/1.1\r\nhost: here\r\n\r\n');
   client.pause();
@@ -41,7 +41,7 @@ it('closes a connection with more than a hundred requests that wait for another'
     closeSocketsAndStreams: () => undefined,
   };
   const config = readConfig({ HOST: '127.0.0.1', PORT: '0' });
-  await using listening = await listen(app, config, () => undefined);
+  await using listening = await listen(app, config, new AbortController(), () => undefined);
   const request = 'GET / HTTP/1.1\r\nhost: here\r\n\r\n';
   const client = connect(Number(new URL(listening.url).port), '127.0.0.1');
   client.on('error', () => undefined);
