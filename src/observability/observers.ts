@@ -1,8 +1,16 @@
+import { ROOT_CONTEXT, SpanKind, SpanStatusCode, propagation, trace } from '@opentelemetry/api';
 import { LRUCache } from 'lru-cache';
 
 import type { Log, LogFields } from './log.ts';
 import type { Metrics } from './metrics.ts';
-import { type TracedCall, traceCall } from './tracing.ts';
+
+/**
+ * Spans go through the OpenTelemetry API to an SDK that is loaded before the server (`node --import ./otel.js
+ * src/server.ts`). Without one nothing is recorded or sent upstream. Names are operation names and route templates; no
+ * span has a value. This is a proxy for the SDK's tracer, which may be registered after this file is loaded.
+ */
+export const tracer = trace.getTracer('partner-graph');
+export const FAILED = { code: SpanStatusCode.ERROR };
 
 type Finished = LogFields & Readonly<{ name: string; durationMs: number; outcome: string }>;
 type Counts = Readonly<Record<'calls' | 'cached' | 'coalesced' | 'retried', number>>;
@@ -58,7 +66,7 @@ export function partnerObserver(log: Log, metrics: Metrics) {
       if (/^(UPSTREAM|OUTCOME)_/.test(call.code))
         write('warn', 'a call to the Partner API failed', call);
     },
-    attempt(attempt: TracedCall): void {
+    attempt(attempt: Attempt): void {
       metrics.upstreamCall(attempt.route, attempt.status ?? attempt.outcome, attempt.durationMs);
       traceCall(attempt);
     },
@@ -74,4 +82,28 @@ export function partnerObserver(log: Log, metrics: Metrics) {
     tokenRenewalFailed: (code: string) =>
       log.warn('the partner token could not be renewed', { code }),
   };
+}
+
+interface Attempt {
+  readonly method: string;
+  readonly route: string;
+  readonly status: number | undefined;
+  readonly outcome: string;
+  readonly durationMs: number;
+  /** Name, value, name, value; empty where the operation is not traced. */
+  readonly traceHeaders: readonly string[];
+}
+
+/** Records a finished call as a child of the operation that it counted for. */
+function traceCall({ method, route, status, outcome, durationMs, traceHeaders }: Attempt): void {
+  const [, traceparent] = traceHeaders;
+  if (traceparent === undefined) return;
+  const endedAt = Date.now();
+  const parent = propagation.extract(ROOT_CONTEXT, { traceparent });
+  const options = { kind: SpanKind.CLIENT, startTime: endedAt - durationMs };
+  const span = tracer.startSpan(`${method} ${route}`, options, parent);
+  span.setAttributes({ 'http.route': route, outcome });
+  if (status !== undefined) span.setAttribute('http.response.status_code', status);
+  if (outcome !== 'ok') span.setStatus(FAILED);
+  span.end(endedAt);
 }
