@@ -43,7 +43,8 @@ export function createOrigins({ allowedOrigins, allowsLocalhost }: Config['http'
         // Without a list of request headers, Yoga allows those that the page asks for.
         exposedHeaders: [REQUEST_ID_HEADER],
         credentials: false,
-        maxAge: MAX_AGE_SECONDS,
+        // How long a browser may cache the answer to its preflight, in seconds.
+        maxAge: 600,
       };
     },
     /** For responses that don't go through Yoga. */
@@ -57,6 +58,3 @@ export function createOrigins({ allowedOrigins, allowsLocalhost }: Config['http'
     },
   };
 }
-
-/** How long a browser may cache the answer to its preflight. */
-const MAX_AGE_SECONDS = 600;
