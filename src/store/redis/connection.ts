@@ -17,10 +17,6 @@ const WAIT_MS = 1_000;
 const RECENT_MS = 15_000;
 const NOT_DURABLE =
   'Redis has neither an append-only file nor a replica: if it crashes, events are lost';
-const NOT_REWRITTEN =
-  'Redis was restarted and did not rewrite its append-only file: run BGREWRITEAOF';
-
-const SENTINEL_PORT = 26_379;
 
 /** Of keys, to which node-redis adds it, and of channels. One hash tag for all keys: a script may touch any of them. */
 export const PREFIX = '{partner-graph}:';
@@ -151,7 +147,7 @@ export function createConnection(url: string, onProblem: (message: string) => vo
     if (hasGap) onGap?.();
     // A server that is full rejects this. It can be read meanwhile, and trimmed.
     if (appendOnlyFile && !(await repairAppendOnlyFile(next.runOnWriter, runId)))
-      onProblem(NOT_REWRITTEN);
+      onProblem('Redis was restarted and did not rewrite its append-only file: run BGREWRITEAOF');
     if (next !== session) throw outOfReach();
     isConnecting = false;
   }
@@ -248,7 +244,7 @@ function addressOf(url: string) {
     return { database: new URL(url).pathname.slice(1) || '0', locate: async () => url };
   let sentinels = hosts
     .split(',')
-    .map((host) => `redis${tls}://${/:\d+$/.test(host) ? host : `${host}:${SENTINEL_PORT}`}`);
+    .map((host) => `redis${tls}://${/:\d+$/.test(host) ? host : `${host}:26379`}`);
   const question = ['SENTINEL', 'GET-MASTER-ADDR-BY-NAME', name];
   const locate = async () => {
     sentinels = [...sentinels.slice(1), ...sentinels.slice(0, 1)];

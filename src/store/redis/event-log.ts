@@ -43,19 +43,17 @@ export function createRedisLog(connection: RedisConnection, retentionMs: number)
     const known = { ...seen, former, fresh: crypto.randomUUID() };
     const args = [JSON.stringify(known), JSON.stringify(options)];
     // EVAL and not EVALSHA: a restarted server has no cached scripts, and no command is sent twice here.
-    const reply = await run((redis) => redis.eval(script, { keys: LOG_KEYS, arguments: args }));
-    const [head, result] = reply as unknown as readonly [Head, Result];
-    update(head);
-    return [head, result] as const;
-  }
-
-  function update([epoch, newest, stamp]: Head): void {
+    const answer = await run((redis) => redis.eval(script, { keys: LOG_KEYS, arguments: args }));
+    const reply = answer as unknown as readonly [Head, Result];
+    const [epoch, newest, stamp] = reply[0];
+    const isOther = epoch !== seen.epoch;
     // Replies of the two sockets come in any order: a late one must not bring an old log back.
-    if (formerEpochs.has(epoch)) return;
-    if (epoch === seen.epoch && newest <= seen.newest) return;
-    if (epoch !== seen.epoch && seen.epoch !== '') formerEpochs.add(seen.epoch);
-    seen = { epoch, newest, stamp };
-    wakeReaders();
+    if (!formerEpochs.has(epoch) && (isOther || newest > seen.newest)) {
+      if (isOther) formerEpochs.add(seen.epoch);
+      seen = { epoch, newest, stamp };
+      wakeReaders();
+    }
+    return reply;
   }
 
   function wakeReaders(): void {

@@ -54,6 +54,10 @@ export async function inspect(redis: RedisClient) {
     throw new StoreUnavailable('Redis failed: it is still loading its data (LOADING)');
   if (valueOf('role') === 'slave')
     throw new WrongServer('Redis failed: it is a read-only replica (READONLY)');
+  // A backup is listed as a replica too, but is never online.
+  const online = info.match(/^slave\d+:.*state=online.*$/gm) ?? [];
+  // One that still loads its data (offset 0), or hangs (`lag`, in seconds), is not waited for unless it is the only one.
+  const working = online.filter((line) => !/offset=0,|lag=([4-9]|\d\d)/.test(line));
   const [version, policy] = [valueOf('redis_version'), valueOf('maxmemory_policy')];
   let problem: string | undefined;
   if (Number.parseInt(version, 10) < 7)
@@ -65,19 +69,9 @@ export async function inspect(redis: RedisClient) {
     problem,
     /** Changes with every start of the server. */
     runId: valueOf('run_id'),
-    replicas: replicasIn(info),
+    replicas: working.length || Math.min(online.length, 1),
     appendOnlyFile: valueOf('aof_enabled') === '1',
   };
-}
-
-/**
- * Replicas that are online: a backup is listed too, but never online. One that still loads its data (offset 0), or hangs
- * (`lag`, in seconds), is online too, and is not waited for unless it is the only one.
- */
-function replicasIn(info: string): number {
-  const online = info.match(/^slave\d+:.*state=online.*$/gm) ?? [];
-  const working = online.filter((line) => !/offset=0,|lag=([4-9]|\d\d)/.test(line));
-  return working.length || Math.min(online.length, 1);
 }
 
 const POLL_MS = 50;
