@@ -40,7 +40,7 @@ for (const kind of ['handles', 'requests', 'resources'])
   processRegistry.removeSingleMetric(`nodejs_active_${kind}_total`);
 
 /** Includes process metrics and the event loop's delay (`nodejs_eventloop_lag_*`). */
-export function createMetrics(now: () => number = () => performance.now()) {
+export function createMetrics() {
   const registry = new Registry();
   const registers = [registry];
 
@@ -62,7 +62,6 @@ export function createMetrics(now: () => number = () => performance.now()) {
     ttl: UNUSED_MS,
     ttlResolution: 0,
     updateAgeOnGet: true,
-    perf: { now },
     dispose: (outcomes, name) => {
       for (const outcome of outcomes) operations.remove(name, outcome);
     },

@@ -1,13 +1,12 @@
 import { spawnSync } from 'node:child_process';
 
-import { beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { createMetrics, type Metrics } from '../../src/observability/metrics.ts';
 import { openGateway } from '../support/gateway.ts';
 
 let metrics: Metrics;
-let now = 1;
 beforeEach(() => {
-  metrics = createMetrics(() => now);
+  metrics = createMetrics();
 });
 
 async function line(start: string): Promise<string | undefined> {
@@ -33,6 +32,8 @@ describe('operations', () => {
   });
 
   it('are counted under new names once old ones have not been used for an hour', async () => {
+    let now = 1;
+    using _ = vi.spyOn(performance, 'now').mockImplementation(() => now);
     for (let i = 0; i < 200; i += 1) metrics.operation(`Flood${i}`, 'ok', 1);
     now += 1_800_000;
     metrics.operation('Flood0', 'ok', 1);
