@@ -145,12 +145,11 @@ const MAX_SHUTDOWN_MS = 14_000;
 
 /** Shuts down on a signal or when the store is broken. While it does so, SIGINT exits immediately. */
 function shutDownOnSignal(server: Server, log: Log, output: Output): void {
-  let closing = false;
+  const { shutdown } = server;
   const close = async (exitCode: 0 | 1, noticeMs = 0): Promise<void> => {
-    if (closing) return;
-    closing = true;
+    if (shutdown.signal.aborted) return;
+    shutdown.abort();
     setTimeout(() => process.exit(1), MAX_SHUTDOWN_MS).unref();
-    server.shutdown.abort();
     await delay(noticeMs);
     try {
       await server[Symbol.asyncDispose]();
@@ -165,8 +164,8 @@ function shutDownOnSignal(server: Server, log: Log, output: Output): void {
     void close(1);
   });
   const onSignal = (signal: NodeJS.Signals): void => {
-    if (closing && signal === 'SIGINT') process.exit(1);
-    if (closing) return;
+    if (shutdown.signal.aborted && signal === 'SIGINT') process.exit(1);
+    if (shutdown.signal.aborted) return;
     log.info(`${signal}: closing`);
     void close(0, signal === 'SIGTERM' ? SHUTDOWN_NOTICE_MS : 0);
   };
