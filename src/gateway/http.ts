@@ -94,7 +94,7 @@ export function createHttpHandler(parts: GatewayParts, handlers: Handlers) {
 }
 
 /** `ok`, or the message of one of our own errors, which says what to do. Other messages are not shown. */
-async function outcomeOf(check: Promise<void>): Promise<string> {
+async function outcomeOf(check: Promise<unknown>): Promise<string> {
   try {
     await check;
     return 'ok';

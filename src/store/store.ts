@@ -14,7 +14,7 @@ export interface Store extends AsyncDisposable {
   readonly bus: Bus;
   readonly quarantine: Quarantine;
   /** Checks that writes are possible and the log is readable. Rejects with `StoreUnavailable` and a reason to act on. */
-  check(): Promise<void>;
+  check(): Promise<unknown>;
   /** Resolves if the store can't be used any more in this process. It may be repaired for the next one. */
   readonly broken?: Promise<void>;
 }

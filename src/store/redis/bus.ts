@@ -7,10 +7,7 @@ const ACKNOWLEDGED_WITHIN_MS = 500;
 type Envelope = Readonly<{ from: string; id: number; message?: string | undefined }>;
 
 /** Publish and subscribe with acknowledgements: the publisher waits for one from each receiver. */
-export function createRedisBus(
-  connection: RedisConnection,
-  onProblem: (message: string) => void,
-): Bus {
+export function createRedisBus(connection: RedisConnection): Bus {
   const channel = `${PREFIX}bus:${connection.database}`;
   const ownId: string = crypto.randomUUID();
   let handle: ((message: string) => void | Promise<void>) | undefined;
@@ -26,7 +23,7 @@ export function createRedisBus(
     try {
       await (message === undefined ? onGap?.() : handle?.(message));
     } catch {
-      onProblem('a message of another instance was not handled');
+      connection.onProblem('a message of another instance was not handled');
     }
     // A lost acknowledgement only makes the sender wait a little longer.
     await connection.run((redis) => redis.publish(`${channel}:${from}`, `${id}`)).catch(() => {});
@@ -38,7 +35,7 @@ export function createRedisBus(
   };
 
   connection.subscribe(channel, (text) =>
-    receive(text).catch(() => onProblem('a message that no instance sent was ignored')),
+    receive(text).catch(() => connection.onProblem('a message that no instance sent was ignored')),
   );
   connection.subscribe(`${channel}:${ownId}`, (id) => acknowledge.get(Number(id))?.());
 

@@ -177,6 +177,7 @@ export function createConnection(url: string, onProblem: (message: string) => vo
   return {
     /** Messages are for all databases of a server, so channels are named after it. */
     database,
+    onProblem,
     /** For reads, and for writes that need not survive a crash of the primary. */
     async run<Reply>(command: Command<Reply>): Promise<Reply> {
       if (!session) throw outOfReach();

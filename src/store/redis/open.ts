@@ -12,7 +12,7 @@ export async function openRedis(url: string, options: StoreOptions): Promise<Sto
   const { retentionMs, onProblem = () => {} } = options;
   const connection = createConnection(url, onProblem);
   const log = createRedisLog(connection, retentionMs);
-  const bus = createRedisBus(connection, onProblem);
+  const bus = createRedisBus(connection);
   await connection.open();
   const inspections = inBackground(INSPECT_EVERY_MS, connection.inspectServer);
   const { run, runDurably } = connection;
@@ -66,9 +66,7 @@ export async function openRedis(url: string, options: StoreOptions): Promise<Sto
       remove: (id) => runDurably((redis) => redis.xDel('quarantine', id)),
       count: () => run((redis) => redis.xLen('quarantine')),
     },
-    async check() {
-      await Promise.all([keys.put({ checked: '' }, CHECKED_MS), log.bounds()]);
-    },
+    check: () => Promise.all([keys.put({ checked: '' }, CHECKED_MS), log.bounds()]),
     async [Symbol.asyncDispose]() {
       inspections[Symbol.dispose]();
       await connection.close();
