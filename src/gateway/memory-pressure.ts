@@ -4,7 +4,6 @@ import { getHeapSpaceStatistics, getHeapStatistics } from 'node:v8';
 const HIGH = 0.9;
 /** V8's limit includes three semi-spaces for young objects. This is the default size of one. */
 const SEMI_SPACE_MB = 64;
-const SEMI_SPACE_FLAG = '--max-semi-space-size=';
 const LOOK_EVERY_MS = 250;
 
 /** Whether memory is short. Queries and sockets are then rejected. A webhook takes little, and is always accepted. */
@@ -26,7 +25,7 @@ export function createMemoryPressure(onHigh: () => void): () => boolean {
 
 /** What V8 reserves for old objects. */
 export function oldGenerationBytes(heapLimit: number, nodeFlags: readonly string[]): number {
-  const flag = nodeFlags.findLast((each) => each.startsWith(SEMI_SPACE_FLAG));
-  const semiSpaceMb = flag ? Number(flag.slice(SEMI_SPACE_FLAG.length)) : SEMI_SPACE_MB;
-  return heapLimit - 3 * semiSpaceMb * 2 ** 20;
+  // Of several, V8 takes the last one.
+  const flag = /.*--max-semi-space-size=(\d+)/.exec(nodeFlags.join(' '));
+  return heapLimit - 3 * Number(flag?.[1] ?? SEMI_SPACE_MB) * 2 ** 20;
 }

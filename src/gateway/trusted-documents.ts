@@ -64,12 +64,10 @@ function problemsOf(text: unknown, config: Config, schema: GraphQLSchema): reado
 const refused = (problems: readonly string[]) =>
   new ConfigError(`TRUSTED_DOCUMENTS refused:\n- ${problems.join('\n- ')}`);
 
-const notTrusted = (status: number, reason: string) =>
-  requestRejected(
-    status,
-    `Only documents that were registered with this gateway run, and ${reason}.`,
-    'DOCUMENT_NOT_TRUSTED',
-  );
+function notTrusted(status: number, reason: string) {
+  const message = `Only documents that were registered with this gateway run, and ${reason}.`;
+  return requestRejected(status, message, 'DOCUMENT_NOT_TRUSTED');
+}
 
 /** GraphQL over HTTP puts the algorithm in front. */
 const withoutPrefix = (id: string): string => id.replace(/^sha256:/, '');
