@@ -26,8 +26,7 @@ export function createOperationObserver(log: Log, metrics: Metrics) {
 
   return {
     finished(operation: Finished, usage: Counts): void {
-      const { calls, cached } = usage;
-      log.info('operation', { ...operation, calls, cached });
+      log.info('operation', { ...operation, calls: usage.calls, cached: usage.cached });
       count(operation, usage);
     },
     /** For an operation whose cached answer is sent to many requests. */
