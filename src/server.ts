@@ -15,7 +15,6 @@ import { type Output, openStdout } from './observability/output.ts';
 import { systemClock } from './clock.ts';
 import { createPartner } from './rest/partner.ts';
 import { createSealer } from './sealed-text.ts';
-import { schema } from './schema/schema.ts';
 import { type Gateway, createGateway } from './gateway/gateway.ts';
 import { listen } from './gateway/listen.ts';
 import { createMarks } from './store/marks.ts';
@@ -91,7 +90,6 @@ export async function openServer(config: Config, log: Log, clock = systemClock, 
   const shutdown = new AbortController();
   gateway = createGateway({
     config,
-    schema,
     services: {
       partner,
       store,
@@ -112,7 +110,6 @@ export async function openServer(config: Config, log: Log, clock = systemClock, 
       writeLimited('error', "the issuer's keys can't be fetched (AUTH_JWKS_URL)", { reason }),
     ),
     webhookSecret: connection.clientSecret,
-    clock,
     log,
     metrics,
     isServing: () => !shutdown.signal.aborted,

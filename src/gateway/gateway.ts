@@ -1,12 +1,11 @@
-import type { GraphQLSchema } from 'graphql';
-
-import { type Clock, steadyNow } from '../clock.ts';
+import { steadyNow } from '../clock.ts';
 import type { Config } from '../config.ts';
 import type { Services } from '../context.ts';
 import { createWebhookHandler } from '../events/webhook.ts';
 import type { Log } from '../observability/log.ts';
 import type { Metrics } from '../observability/metrics.ts';
 import { createOperationObserver, limited } from '../observability/observers.ts';
+import { schema } from '../schema/schema.ts';
 import type { Authenticate } from '../viewer/authenticate.ts';
 import { createHttpHandler } from './http.ts';
 import { createMemoryPressure } from './memory-pressure.ts';
@@ -24,12 +23,9 @@ import { createGatewayYoga } from './yoga.ts';
 /** What the server passes in. */
 export interface GatewayOptions {
   readonly config: Config;
-  readonly schema: GraphQLSchema;
   readonly services: Services;
   readonly authenticate: Authenticate;
   readonly webhookSecret: string;
-  /** The clock that the Partner API's answers expire by. */
-  readonly clock: Clock;
   readonly log: Log;
   readonly metrics: Metrics;
   /** False once the process is ending. */
@@ -41,12 +37,13 @@ export type Gateway = ReturnType<typeof createGateway>;
 
 /** What the transports and plugins share. */
 function createParts(options: GatewayOptions) {
-  const { config, schema, log, metrics } = options;
+  const { config, log, metrics } = options;
   const onUnexpected = (error: unknown, requestId?: string) =>
     log.error('unexpected error', { error, requestId });
   const writeLimited = limited(log, 60_000);
   return {
     ...options,
+    schema,
     onUnexpected,
     ...createErrorMasking(onUnexpected, config.operation.maxUpstreamCalls),
     observer: createOperationObserver(log, metrics),

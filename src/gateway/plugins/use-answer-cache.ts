@@ -53,7 +53,7 @@ export function createAnswerCache({ services, ...parts }: GatewayParts) {
     maxEntrySize: MAX_ENTRY_BYTES,
     ttlAutopurge: true,
     ttlResolution: 0,
-    perf: parts.clock,
+    perf: services.partner.clock,
     sizeCalculation: ({ content, validities }, key) =>
       2 * (content.length + key.length) + 8 * validities.length + OVERHEAD_BYTES,
   });
@@ -73,7 +73,7 @@ export function createAnswerCache({ services, ...parts }: GatewayParts) {
     // It depends on more than the Partner API's answers, or a record was denied.
     if (!cachePolicy.isCacheable || audit?.denied.size || loaders.entries.length === 0) return;
     const expiresAt = Math.min(...loaders.entries.map((entry) => entry.expiresAt));
-    const ttl = expiresAt - parts.clock.now();
+    const ttl = expiresAt - services.partner.clock.now();
     const basis = basisOf(resolverContext);
     // Some of it may have been invalidated while the operation ran.
     if (ttl <= 0 || !isValid(basis, services)) return;
