@@ -4,7 +4,7 @@ import { PREFIX, type RedisConnection } from './connection.ts';
 const ACKNOWLEDGED_WITHIN_MS = 500;
 
 /** Without a message, some of this sender's may have been lost. */
-type Envelope = Readonly<{ from: string; id: number; message?: string | undefined }>;
+type Envelope = Readonly<{ from: string; id: number; message?: string }>;
 
 /** Publish and subscribe with acknowledgements: the publisher waits for one from each receiver. */
 export function createRedisBus(connection: RedisConnection): Bus {
@@ -29,10 +29,8 @@ export function createRedisBus(connection: RedisConnection): Bus {
     await connection.run((redis) => redis.publish(`${channel}:${from}`, `${id}`)).catch(() => {});
   }
 
-  const send = (id: number, message?: string) => {
-    const envelope: Envelope = { from: ownId, id, message };
-    return connection.run((redis) => redis.publish(channel, JSON.stringify(envelope)));
-  };
+  const send = (id: number, message?: string) =>
+    connection.run((redis) => redis.publish(channel, JSON.stringify({ from: ownId, id, message })));
 
   connection.subscribe(channel, (text) =>
     receive(text).catch(() => connection.onProblem('a message that no instance sent was ignored')),

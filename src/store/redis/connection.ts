@@ -234,7 +234,6 @@ const destroy = (client: RedisClient) => client.once('connect', () => client.des
 
 /**
  * The database, and a function that locates the primary. It may change, so it is located before every connection.
- *
  * node-redis' `createSentinel` switches to a new primary between two commands, before that one has been verified, and
  * stays with an old primary that still answers. So a Sentinel is only asked for the address. Each time another one is
  * asked first: a Sentinel that is cut off from the others still names the old primary.

@@ -74,8 +74,7 @@ export async function openRedis(url: string, options: StoreOptions): Promise<Sto
   };
 }
 
-const deleteScript = `
-  return redis.call('GET', KEYS[1]) == ARGV[1] and redis.call('DEL', KEYS[1]) or 0
-`;
+const deleteScript =
+  "return redis.call('GET', KEYS[1]) == ARGV[1] and redis.call('DEL', KEYS[1]) or 0";
 
 const keyOf = (key: string) => `fact:${key}`;
