@@ -107,10 +107,8 @@ const apiUrl = httpsUrl
   .transform(({ href }) => href.replace(/\/$/, ''))
   .refine((href) => /^[^?#]*\/v2$/.test(href), 'must end in /v2, but does not');
 
-function isOrigin(entry: string): boolean {
-  const { href, origin } = URL.parse(entry) ?? {};
-  return /^https?:[^*]*$/i.test(entry) && href === `${origin}/`;
-}
+const isOrigin = (entry: string): boolean =>
+  /^https?:\/\/[^/\\*@?#]+\/?$/i.test(entry) && URL.canParse(entry);
 const origins = text.transform((list, ctx) => {
   const entries = list.split(',').flatMap((entry) => entry.trim() || []);
   const wrong = entries.flatMap((entry, index) => (isOrigin(entry) ? [] : [index + 1]));
