@@ -18,7 +18,7 @@ export function readTrustedDocuments(config: Config, schema: GraphQLSchema) {
   if (!config.trustedDocuments) return undefined;
   const entries = Object.entries(readJson(config.trustedDocuments));
   const problems = entries.flatMap(([id, text]) =>
-    problemsOf(text, config, schema).map((problem) => `${shortened(id)}: ${problem}`),
+    problemsOf(text, config, schema).map((problem) => `${id}: ${problem}`),
   );
   if (entries.length === 0) problems.push('it holds no document, so nothing could run');
   if (problems.length > 0) throw refused(problems);
@@ -71,5 +71,3 @@ function notTrusted(status: number, reason: string) {
 
 /** GraphQL over HTTP puts the algorithm in front. */
 const withoutPrefix = (id: string): string => id.replace(/^sha256:/, '');
-
-const shortened = (id: string): string => (id.length <= 80 ? id : `${id.slice(0, 80)}…`);
