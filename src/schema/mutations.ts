@@ -3,12 +3,14 @@ import { NOT_FOUND } from '../errors.ts';
 import { textOf } from '../json.ts';
 import { noteAfterChange } from '../resolvers/artifacts.ts';
 import {
+  type Invalid,
   type Minted,
+  type Missing,
+  type Rejected,
   assignSecondaryClinicians,
   authenticateClinician,
-} from '../resolvers/mutations/clinicians.ts';
-import { changeNote } from '../resolvers/mutations/note-change.ts';
-import type { Invalid, Missing, Rejected } from '../resolvers/mutations/write.ts';
+  changeNote,
+} from '../resolvers/mutations.ts';
 import { type InputFields, builder, objectType, optional, required } from './builder.ts';
 import { parseId, noteTargetOf } from './global-id.ts';
 

@@ -1,0 +1,294 @@
+import { hash } from 'node:crypto';
+
+import type { Context } from '../context.ts';
+import {
+  BadInput,
+  CodedError,
+  NotFound,
+  StoreUnavailable,
+  hasCode,
+  missingArgument,
+} from '../errors.ts';
+import { type JsonObject, isObject } from '../json.ts';
+import { secondaryCliniciansBody } from '../rest/assumed-names.ts';
+import { type Endpoint, isOther, writes } from '../rest/endpoints.ts';
+import { NoteLocked, PartnerError, PartnerRejected } from '../rest/errors.ts';
+import { cachePathOf } from '../rest/lists.ts';
+import { endpoints } from '../rest/records.ts';
+import type { Uuid } from '../uuid.ts';
+import { isOpen, opened } from './access/prove.ts';
+import { type NoteTarget, auditedTarget, clientIdOf, noteRecord } from './artifacts.ts';
+import { ofClinician } from './lookup/places.ts';
+import type { ClientRef, SessionRef } from './refs.ts';
+
+export type Missing = { readonly kind: 'missing'; readonly message?: string };
+export type Invalid = { readonly kind: 'invalid'; readonly issues: readonly string[] };
+
+/** Expected failures of a change, which a person can act on. */
+export type Rejected = Missing | Invalid | { readonly kind: 'locked' };
+
+/** A rejection by the Partner API or by this gateway; any other error is thrown. */
+export function rejectionOf(error: unknown): Missing | Invalid {
+  if (error instanceof PartnerRejected || error instanceof BadInput) {
+    return { kind: 'invalid', issues: error.issues };
+  }
+  return missingOf(error);
+}
+
+function missingOf(error: unknown): Missing {
+  if (error instanceof NotFound) return { kind: 'missing', message: error.message };
+  if (hasCode(error, 'NOT_FOUND')) return { kind: 'missing' };
+  throw error;
+}
+
+/** What the Partner API answered. Null if it names another session or client: it must not be shown or stored. */
+export function answerAbout(raw: unknown, sessionId?: Uuid, clientId?: Uuid): unknown {
+  const names = isObject(raw) ? raw : {};
+  const isForeign =
+    (sessionId && isOther(names['sessionId'], sessionId)) ||
+    (clientId && (isOther(names['clientId'], clientId) || isOther(names['patientId'], clientId)));
+  return isForeign ? null : raw;
+}
+
+/** A write may not be sent without the store and space for the audit log. */
+const nothingSent = (reason: string) =>
+  new CodedError('UPSTREAM_UNAVAILABLE', `Nothing was changed: this gateway can’t ${reason}.`);
+
+const AWAIT_EVENT = 'await its progress_note_regenerated event before sending it again';
+/** What to do when the outcome is not known. */
+const HINTS: Readonly<Record<keyof typeof writes, string>> = {
+  magicEdit: AWAIT_EVENT,
+  regenerateProgressNote: AWAIT_EVENT,
+  updateProgressNote: 'read the note to see',
+  assignSecondaryClinicians: 'send it again, which is safe',
+  authenticateClinician: 'ask for another pair',
+};
+
+/**
+ * Makes a change and audits it: one line before anything is sent and one with the outcome, so that a crash in between
+ * is visible. A change that can't be audited is not made.
+ */
+export async function auditedWrite<T extends { readonly kind: string }>(
+  action: keyof typeof HINTS,
+  record: string,
+  ctx: Context,
+  write: () => Promise<T | Missing>,
+): Promise<T | Missing> {
+  if (ctx.audit && ctx.auditProblem()) {
+    throw nothingSent('write down who changes what. Try again in some minutes');
+  }
+  const audit = (outcome: string) => ctx.audit?.writeNow(`${action}: ${outcome}`, record);
+  audit('asked for');
+  ctx.loaders.clear();
+  try {
+    const outcome = await write().catch(missingOf);
+    audit(outcome.kind === 'missing' ? 'denied' : outcome.kind);
+    return outcome;
+  } catch (error) {
+    const failure = clientErrorOf(error, HINTS[action]);
+    audit(failure instanceof CodedError ? failure.code : 'failed');
+    throw failure;
+  } finally {
+    ctx.loaders.clear();
+    ctx.seenPages.clear();
+    ctx.lookups.clear();
+  }
+}
+
+/** If the outcome is unknown, the message has the hint for this kind of write. */
+function clientErrorOf(error: unknown, hint: string): unknown {
+  if (error instanceof StoreUnavailable) {
+    return nothingSent('reach its own store. Try again in a moment');
+  }
+  if (!(error instanceof PartnerError && error.code === 'OUTCOME_UNKNOWN')) return error;
+  const message = `No clear answer came: the change may or may not have taken effect, so ${hint}.`;
+  return new CodedError('OUTCOME_UNKNOWN', message);
+}
+
+export interface NoteChange {
+  readonly kind: 'changed';
+  readonly noteId: Uuid;
+  /** The log's position just before the change. */
+  readonly cursor: string;
+  /** The Partner API's answer. */
+  readonly raw: unknown;
+  /** Not stored under an idempotency key, like everything about the viewer. */
+  readonly session?: SessionRef | undefined;
+}
+type ChangeOutcome = NoteChange | Rejected;
+
+interface ChangeInput {
+  readonly userInstructions?: string | undefined;
+  readonly patch?: unknown;
+  readonly idempotencyKey?: string | null | undefined;
+}
+
+const { note, noteOfSession } = endpoints;
+const MAX_INSTRUCTIONS = 5_000;
+const MAX_KEY_LENGTH = 200;
+
+/**
+ * Changes a note: proves access, sends the change once, and invalidates every cache before it returns. Each caller
+ * proves its own access, even with a used idempotency key: a viewer may have lost access since.
+ */
+export function changeNote(
+  action: 'magicEdit' | 'regenerateProgressNote' | 'updateProgressNote',
+  target: NoteTarget,
+  input: ChangeInput,
+  ctx: Context,
+): Promise<ChangeOutcome> {
+  const { idempotencyKey: key, patch } = input;
+  // Trimmed as the Partner API does. The patch is sent unchanged: only that it is an object is documented.
+  const userInstructions = input.userInstructions?.trim();
+  const body = userInstructions === undefined ? patch : { userInstructions };
+  const { type, id } = auditedTarget(target);
+  return auditedWrite<ChangeOutcome>(action, `${type}:${id}`, ctx, async () => {
+    const issues = issuesOf({ userInstructions, patch, idempotencyKey: key });
+    if (issues.length > 0) return { kind: 'invalid', issues };
+    if (!target.session && !ctx.reach.isPartner) {
+      throw missingArgument('`sessionId` and `clientId`');
+    }
+    const session = target.session && (await opened(target.session, ctx));
+    if (target.session && !session) return { kind: 'missing' };
+    const run = () => perform({ ...target, session }, writes[action], body, ctx);
+    if (typeof key !== 'string') await ctx.store.bus.check();
+    // The note and its session are compared as the client named them: the note may have been renamed.
+    const named = [action, target.noteId ?? '', session?.id ?? '', userInstructions ?? ''];
+    // The Partner API has no idempotency keys. One belongs to the viewer's subject, not to the grants: a token renewed
+    // with another grant before a retry must not repeat the edit.
+    const once = () => ctx.runOnce(`once:${digest([ctx.viewer.subject, key])}`, digest(named), run);
+    const outcome = await (typeof key === 'string' ? once() : run()).catch(rejectionOf);
+    return outcome.kind === 'changed' ? { ...outcome, session } : outcome;
+  });
+}
+
+async function perform(
+  target: NoteTarget,
+  endpoint: Endpoint,
+  body: unknown,
+  ctx: Context,
+): Promise<ChangeOutcome> {
+  const { session } = target;
+  const noteId = await currentNoteId(target, ctx);
+  const cursor = ctx.hub.cursorAt(ctx.hub.position);
+  try {
+    const answer = await ctx.partner.send(endpoint, noteId, body, ctx.usage);
+    const raw = answerAbout(answer, session?.id, session && clientIdOf(session));
+    return { kind: 'changed', noteId, cursor, raw };
+  } catch (error) {
+    if (!(error instanceof NoteLocked)) throw error;
+    await ctx.marks.markLocked(noteId);
+    return { kind: 'locked' };
+  } finally {
+    // After a failure too: the change may have taken effect.
+    await ctx.invalidation.invalidateEverywhere([
+      note.path(noteId),
+      // Without a session, any answer in flight, or one without the note's id, may be of this note.
+      session ? noteOfSession.path(session.id) : noteOfSession.template,
+      cachePathOf({ name: 'magicEditsOfClinician' }),
+    ]);
+  }
+}
+
+/** The id to send to. A global id means the session's current note; a bare UUID means exactly that note. */
+async function currentNoteId({ noteId, session }: NoteTarget, ctx: Context): Promise<Uuid> {
+  if (!session) return noteId!;
+  const record = await noteRecord({ session }, ctx, true);
+  if (!record || (noteId && record.id !== noteId)) throw new NotFound();
+  ctx.loaders.requireSame(noteOfSession, session.id, record.clientId, clientIdOf(session));
+  if (record.id) return record.id;
+  const why = record.isLoading ? 'is still being generated for the first time' : 'has no id';
+  throw new BadInput(`"progressNoteId": the note ${why}.`);
+}
+
+/** What is wrong with the input: it is not sent if it can't succeed. Of instructions an emoji counts as one character. */
+function issuesOf({ userInstructions, patch, idempotencyKey: key }: ChangeInput): string[] {
+  const issues: string[] = [];
+  const count = Array.from(userInstructions ?? '').length;
+  if (userInstructions === '') issues.push('"userInstructions" must not be empty.');
+  else if (userInstructions?.includes('\0'))
+    issues.push('"userInstructions" must be text, without NUL characters.');
+  else if (count > MAX_INSTRUCTIONS)
+    issues.push(
+      `"userInstructions" must have at most ${MAX_INSTRUCTIONS} characters, but got ${count}.`,
+    );
+  if (patch !== undefined && !isObject(patch)) issues.push('"patch" must be a JSON object.');
+  else if (isInexact(patch))
+    issues.push('"patch" must have no number beyond 2^53: it would lose digits.');
+  if (key === '' || (key && key.length > MAX_KEY_LENGTH))
+    issues.push(
+      `"idempotencyKey" must have 1 to ${MAX_KEY_LENGTH} characters, but got ${key.length}.`,
+    );
+  return issues;
+}
+
+/** Such a number has lost digits when it was parsed. One that is too large for any number would be sent as null. */
+const isInexact = (value: unknown): boolean =>
+  typeof value === 'number'
+    ? Math.abs(value) > Number.MAX_SAFE_INTEGER
+    : typeof value === 'object' && value !== null && Object.values(value).some(isInexact);
+
+/** Only digests are stored: no viewer's name and no instructions. */
+const digest = (parts: readonly unknown[]): string =>
+  hash('sha256', JSON.stringify(parts), 'base64url');
+
+export type Minted = { readonly kind: 'minted'; readonly tokens: JsonObject };
+
+/**
+ * Returns one pair for one browser session: a refresh token that is used twice signs its clinician out everywhere. So a
+ * pair is returned over plain HTTP only and is never stored, shared, sent again or logged.
+ */
+export function authenticateClinician(id: Uuid, ctx: Context): Promise<Minted | Missing> {
+  return auditedWrite('authenticateClinician', `Clinician:${id}`, ctx, async () => {
+    if (!ctx.isPlainHttp) {
+      throw new BadInput('Clinician tokens are available over plain HTTP only.');
+    }
+    if (!(await isOpen({ type: 'Clinician', id }, ctx))) return { kind: 'missing' };
+    const tokens = await ctx.partner.send(writes.authenticateClinician, id, undefined, ctx.usage);
+    return { kind: 'minted', tokens };
+  });
+}
+
+const MAX_CLINICIANS = 50;
+
+export interface Assigned {
+  readonly kind: 'assigned';
+  readonly client: ClientRef;
+  readonly raw: unknown;
+}
+
+/** The client must be the viewer's; the clinicians need not be: a colleague is often in another clinic. */
+export function assignSecondaryClinicians(
+  clientId: Uuid,
+  ids: readonly Uuid[],
+  ctx: Context,
+): Promise<Assigned | Invalid | Missing> {
+  const clinicianIds = [...new Set(ids)];
+  const { length } = clinicianIds;
+  return auditedWrite('assignSecondaryClinicians', `Client:${clientId}`, ctx, async () => {
+    if (length < 1 || length > MAX_CLINICIANS) {
+      const issue = `"clinicianIds" must have 1 to ${MAX_CLINICIANS} items, but got ${length}.`;
+      return { kind: 'invalid', issues: [issue] };
+    }
+    const client: ClientRef = { type: 'Client', id: clientId };
+    if (!(await isOpen(client, ctx))) return { kind: 'missing' };
+    await ctx.store.bus.check();
+    try {
+      const body = secondaryCliniciansBody(clinicianIds);
+      const { partner, usage } = ctx;
+      const raw = await partner.send(writes.assignSecondaryClinicians, clientId, body, usage);
+      return {
+        kind: 'assigned',
+        client: { ...client, open: true },
+        raw: answerAbout(raw, undefined, clientId),
+      };
+    } catch (error) {
+      return rejectionOf(error);
+    } finally {
+      // After a failure too: the change may have taken effect.
+      const places = await ctx.places.of(clientId);
+      const stale = [...clinicianIds.map(ofClinician), ...places.map(({ list }) => list)];
+      await ctx.invalidation.invalidateEverywhere(stale.map(cachePathOf));
+    }
+  });
+}
