@@ -1,3 +1,4 @@
+import type { Row } from '../page.ts';
 import type { CacheEntry } from '../rest/cache.ts';
 import type { ListName, ListRef, RecordOf } from '../rest/lists.ts';
 import type { MdmRecord, NoteRecord, ScoreRecord, TranscriptRecord } from '../rest/records.ts';
@@ -11,10 +12,11 @@ export type Parents = { readonly [T in ParentType as `${Lowercase<T>}Id`]?: Uuid
  * A record that the Partner API has in lists only, known by id, perhaps with its attributes, which are looked up when a
  * field needs them. Its parents come from a list, a signed event or a signed id, and never from an argument.
  */
-interface Listed<Type extends string, List extends ListName, Id = Uuid> extends Parents {
+interface Listed<Type extends string, Attributes extends Row> extends Parents {
   readonly type: Type;
-  readonly id: Id;
-  readonly record?: RecordOf<List>;
+  /** Of an assessment a string such as `phq9`, unique within its clinic only. */
+  readonly id: Attributes['id'];
+  readonly record?: Attributes;
   /** The viewer may read the record: it was reached from an open one, or proven. Otherwise only its id may be shown. */
   readonly open?: boolean;
   /** Reached by a link from what the viewer may see: its id and the ids of its parents may be shown. */
@@ -24,26 +26,18 @@ interface Listed<Type extends string, List extends ListName, Id = Uuid> extends 
   /** The name of a patient's record in the audit log, for rows of a list. */
   readonly auditName?: string | undefined;
 }
+type RefByList = { [N in ListName]: Listed<(typeof LISTS)[N]['row'], RecordOf<N>> };
+export type ListedRef = RefByList[ListName];
+export type RowOf<N extends ListName> = Extract<ListedRef, RefByList[N]>;
+export type ClientRef = RowOf<'clientsOfClinic'>;
 
-export type ClientRef = Listed<'Client', 'clientsOfClinic'>;
 /** Rows of a cached page are shared by all operations, so the ids are signed once, and the note is made once. */
-export type SessionRef = Listed<'Session', 'sessionsOfClient'> & {
+export type SessionRef = RowOf<'sessionsOfClient'> & {
   globalIds?: Record<string, string>;
   note?: NoteRef;
   /** From the response cache: the note is not looked up again while it is current. */
   noteEntry?: CacheEntry<NoteRecord | null>;
 };
-
-export type ListedRef =
-  | Listed<'Organization', 'organizations'>
-  | Listed<'Clinic', 'clinicsOfOrganization'>
-  | Listed<'Program', 'programsOfOrganization'>
-  | Listed<'Clinician', 'cliniciansOfClinic'>
-  | ClientRef
-  | SessionRef
-  /** Its id is a string such as `phq9`, unique within its clinic only. */
-  | Listed<'Assessment', 'assessmentsOfClinic', string>
-  | Listed<'MagicEdit', 'magicEditsOfClinician'>;
 
 /** A record with a route of its own: returned only to viewers who may see it, and always whole. */
 interface Fetched<Type extends string, Value> {
@@ -83,8 +77,7 @@ export const LISTS = {
   sessionsOfClient: { row: 'Session', parent: 'Client' },
   assessmentsOfClinic: { row: 'Assessment', parent: 'Clinic' },
   magicEditsOfClinician: { row: 'MagicEdit', parent: 'Clinician' },
-} as const satisfies Record<ListName, { row: NodeType; parent?: ParentType; proves?: true }>;
-export type RowOf<N extends ListName> = Extract<ListedRef, { type: (typeof LISTS)[N]['row'] }>;
+} as const satisfies Record<ListName, { row: string; parent?: ParentType; proves?: true }>;
 
 /** The lists that records of a type are looked up in, and whose lists they are. */
 const PARENT_LISTS = Map.groupBy(
