@@ -113,18 +113,21 @@ function prove(ref: ListedRef, ctx: Context, absentSince?: number): Loaded<boole
   }
   // Their parents are permanent, and come from a list or a signed id.
   if (type === 'Assessment' || type === 'MagicEdit') return isOpen(known[0]!.parent, ctx);
-  if (known.length > 0) return proveInKnown(ref, ctx);
+  if (known.length > 0) return findInKnown(ref, ctx, true).then(Boolean);
   if (proveByRecentPages(ref, ctx)) return true;
-  return new Lookup(ctx, { absentSince }).search(ref).then((found) => found !== undefined);
+  return new Lookup(ctx, { absentSince }).search(ref).then(Boolean);
 }
 
-/** Only the known parent is searched, and it has to be open itself. A client may have two. */
-async function proveInKnown(ref: ListedRef, ctx: Context): Promise<boolean> {
+/** In the lists of the known parents that are open; a client may have two. As proof, a page read lately is enough. */
+async function findInKnown(ref: ListedRef, ctx: Context, isProof = false) {
   for (const { parent, list } of knownParents(ref)) {
-    if (!(await isOpen(parent, ctx))) continue;
-    if (ctx.useProof(list, ref.id) || (await new Lookup(ctx).find(list, ref.id))) return true;
+    // No list is read that the viewer may not: access may have been proven by another parent.
+    if (!isGranted(ref, ctx) && !(await isOpen(parent, ctx))) continue;
+    if (isProof && ctx.useProof(list, ref.id)) return ref;
+    const found = await new Lookup(ctx).find(list, ref.id);
+    if (found) return found;
   }
-  return false;
+  return undefined;
 }
 
 /** In the list of a parent that a grant names; a client also in that of a clinic of an organization that one names. */
@@ -161,15 +164,8 @@ export function find(ref: ListedRef, ctx: Context): Promise<ListedRef | undefine
 async function lookUp(ref: ListedRef, ctx: Context): Promise<ListedRef | undefined> {
   const seen = findInSeenPages(ref, ctx);
   if (seen) return seen;
-  const known = knownParents(ref);
+  if (knownParents(ref).length > 0) return findInKnown(ref, ctx);
   const lookup = new Lookup(ctx);
-  for (const { parent, list } of known) {
-    // No list is read that the viewer may not: access may have been proven by another parent.
-    if (!isGranted(ref, ctx) && !(await isOpen(parent, ctx))) continue;
-    const found = await lookup.find(list, ref.id);
-    if (found) return found;
-  }
-  if (known.length > 0) return undefined;
   if (ref.type === 'Organization') return lookup.find({ name: 'organizations' }, ref.id);
   if (ref.type === 'Session') {
     // Only if its client is known: a scan of all clients would take too many calls.
