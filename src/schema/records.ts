@@ -36,12 +36,11 @@ Every argument of type ID that names a record takes the global id or the bare UU
 
 function globalIdOf(node: NodeRef, _args: unknown, ctx: Context): Loaded<string> {
   ctx.responseSize.add(SIGNED_BYTES);
-  if (node.type === 'Session') return idWithSession('Session', node, ctx);
-  if (node.type === 'ProgressNote' && !node.session) {
-    // It was requested by its bare UUID, which is therefore known. The session named in a note's body is not proof.
-    return ctx.ids.encode({ type: 'ProgressNote', id: node.record.id! });
-  }
-  return 'session' in node ? idWithSession(node.type, node.session!, ctx) : ctx.ids.encode(node);
+  const session = node.type === 'Session' ? node : 'session' in node && node.session;
+  if (session) return idWithSession(node.type, session, ctx);
+  // A note without a session was requested by its bare UUID. The session named in a note's body is not proof.
+  const { type } = node;
+  return ctx.ids.encode(type === 'ProgressNote' ? { type, id: node.record.id! } : node);
 }
 
 /** The id of a session or of its note, transcript or MDM, including the session's client if that is proven. */
