@@ -62,11 +62,10 @@ export function auditEventRead(event: PartnerEvent, { audit }: Context): void {
 
 /** Events of the log that the viewer may see, oldest first. `first` was checked when the calls were estimated. */
 export async function eventsSince(args: WindowArgs, filter: EventFilter, ctx: Context) {
-  const { after } = args;
   const { count: first } = sizeOf(args);
   ctx.doNotCache();
   await requireFilterAccess(filter, ctx);
-  const { found, next } = await readEvents(after, first, filter, ctx);
+  const { found, next } = await readEvents(args, first, filter, ctx);
   const edges = found.slice(0, first).map((node) => {
     auditEventRead(node, ctx);
     return { cursor: ctx.hub.cursorAt(node.position), node };
@@ -76,7 +75,7 @@ export async function eventsSince(args: WindowArgs, filter: EventFilter, ctx: Co
   const end = isLimited ? ctx.hub.cursorAt(next) : edges.at(-1)?.cursor;
   const pageInfo: PageInfo = {
     hasNextPage: next !== undefined,
-    hasPreviousPage: typeof after === 'string',
+    hasPreviousPage: typeof args.after === 'string',
     startCursor: edges[0]?.cursor ?? null,
     endCursor: end ?? null,
   };
@@ -85,12 +84,7 @@ export async function eventsSince(args: WindowArgs, filter: EventFilter, ctx: Co
 export type EventWindow = Awaited<ReturnType<typeof eventsSince>>;
 
 /** One event more than `first`, to see whether there is a next page. `next` is set if the log was not read to its end. */
-async function readEvents(
-  after: string | null | undefined,
-  first: number,
-  filter: EventFilter,
-  ctx: Context,
-) {
+async function readEvents({ after }: WindowArgs, first: number, filter: EventFilter, ctx: Context) {
   const { hub, eventBudget: budget } = ctx;
   const found: PartnerEvent[] = [];
   // No event can match.
@@ -144,11 +138,7 @@ function readEventsOfSession({ id }: SessionRef, ctx: Context): Promise<readonly
 }
 
 /** Where a new subscription begins: after the cursor, if one is given. */
-export async function subscribeToEvents(
-  filter: EventFilter,
-  after: string | null | undefined,
-  ctx: Context,
-) {
+export async function subscribeToEvents({ after }: WindowArgs, filter: EventFilter, ctx: Context) {
   await requireFilterAccess(filter, ctx);
   const position = typeof after === 'string' ? await ctx.hub.resume(after) : ctx.hub.position;
   // graphql wants an iterable. The gateway delivers the events itself, and never iterates it.

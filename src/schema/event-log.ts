@@ -83,10 +83,10 @@ const live = <T extends TypeParam<typeof builder.$inferSchemaTypes>>(
 ) => ({
   ...required(type, description),
   args: subscriptionArgs,
-  subscribe: (_root: unknown, { filter, after }: SubscriptionArgs, ctx: Context) => {
-    const { types: wanted = types, ...ids } = eventFilterOf(filter, ctx.ids);
+  subscribe: (_root: unknown, args: SubscriptionArgs, ctx: Context) => {
+    const { types: wanted = types, ...ids } = eventFilterOf(args.filter, ctx.ids);
     const narrowed = { ...ids, types: types.filter((each) => wanted.includes(each)) };
-    return subscribeToEvents(narrowed, after, ctx) as Promise<AsyncIterable<never>>;
+    return subscribeToEvents(args, narrowed, ctx) as Promise<AsyncIterable<never>>;
   },
   resolve: (event: unknown) => event as never,
 });

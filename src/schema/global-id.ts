@@ -1,7 +1,6 @@
 import { type KeyObject, createHmac } from 'node:crypto';
 
 import { derivedKey, isSame } from '../sealed-text.ts';
-import type { NoteTarget } from '../resolvers/artifacts.ts';
 import { BadInput } from '../errors.ts';
 import { type NodeType, type Parents, type SessionRef, kindOf } from '../resolvers/refs.ts';
 import { type Uuid, toUuid } from '../uuid.ts';
@@ -131,12 +130,7 @@ export function parseParentIds(args: ParentArgs, ids: GlobalIds): ParentIds {
 const differ = (a?: Uuid, b?: Uuid): boolean => a !== undefined && b !== undefined && a !== b;
 
 /** A note by its global id, or by its own UUID and the session in the arguments. */
-export function noteTargetOf(
-  argument: string,
-  text: string,
-  args: Pick<ParentArgs, 'sessionId' | 'clientId'>,
-  ids: GlobalIds,
-): NoteTarget {
+export function noteTargetOf(argument: string, text: string, args: ParentArgs, ids: GlobalIds) {
   const note: NodeId & { readonly id?: Uuid } = parseId('ProgressNote', argument, text, ids);
   const { sessionId, clientOfSession, clientId = clientOfSession } = parseParentIds(args, ids);
   if (differ(sessionId, note.sessionId) || differ(clientId, note.clientId)) {
