@@ -28,7 +28,7 @@ export type Invalid = { readonly kind: 'invalid'; readonly issues: readonly stri
 export type Rejected = Missing | Invalid | { readonly kind: 'locked' };
 
 /** A rejection by the Partner API or by this gateway; any other error is thrown. */
-export function rejectionOf(error: unknown): Missing | Invalid {
+function rejectionOf(error: unknown): Missing | Invalid {
   if (error instanceof PartnerRejected || error instanceof BadInput) {
     return { kind: 'invalid', issues: error.issues };
   }
@@ -42,7 +42,7 @@ function missingOf(error: unknown): Missing {
 }
 
 /** What the Partner API answered. Null if it names another session or client: it must not be shown or stored. */
-export function answerAbout(raw: unknown, sessionId?: Uuid, clientId?: Uuid): unknown {
+function answerAbout(raw: unknown, sessionId?: Uuid, clientId?: Uuid): unknown {
   const names = isObject(raw) ? raw : {};
   const isForeign =
     (sessionId && isOther(names['sessionId'], sessionId)) ||
@@ -68,7 +68,7 @@ const HINTS: Readonly<Record<keyof typeof writes, string>> = {
  * Makes a change and audits it: one line before anything is sent and one with the outcome, so that a crash in between
  * is visible. A change that can't be audited is not made.
  */
-export async function auditedWrite<T extends { readonly kind: string }>(
+async function auditedWrite<T extends { readonly kind: string }>(
   action: keyof typeof HINTS,
   record: string,
   ctx: Context,

@@ -32,7 +32,7 @@ export const builder = new SchemaBuilder<{
   } & {
     [T in ListedRef['type'] as `${T}Edge`]: Edge<NodeOfType<T>>;
   } & {
-    [T in keyof EventTypeNames as EventTypeNames[T]]: Events.PartnerEvent & { readonly type: T };
+    [T in Events.EventType as EventTypeNames[T]]: Events.PartnerEvent & { readonly type: T };
   } & {
     PageInfo: PageInfo;
     TranscriptItem: TranscriptItem;

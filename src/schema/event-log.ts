@@ -53,10 +53,9 @@ builder.queryFields((t) => ({
     },
   }),
   events: t.field({
-    ...optional(
-      'PartnerEventConnection',
+    type: 'PartnerEventConnection',
+    description:
       'The event log, oldest event first. A page may be short or empty while `hasNextPage` is true: go on from `endCursor`.',
-    ),
     args: {
       first: t.arg.int({ description: 'Number of events: 1 to 100, 10 by default.' }),
       after: t.arg(optional('EventCursor', 'Only events after this position.')),

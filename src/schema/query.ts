@@ -10,7 +10,7 @@ import { type ListedRef, type NodeOfType, type NodeRef, kindOf } from '../resolv
 import { endpoints } from '../rest/records.ts';
 import type { Uuid } from '../uuid.ts';
 import type { GrantedKind } from '../viewer/viewer.ts';
-import { RAW, builder, objectType, optional, required } from './builder.ts';
+import { RAW, builder, objectType, required } from './builder.ts';
 import { windowArgs } from './connection.ts';
 import {
   type NodeId,
@@ -115,10 +115,8 @@ builder.queryType({
     'Queries. Most records have no get-by-id in the Partner API: they are looked up in lists, and only when a selected field needs it.',
   fields: (t) => ({
     node: t.field({
-      ...optional(
-        'Node',
-        'A record by its global id. Null if it does not exist or is not open to you.',
-      ),
+      type: 'Node',
+      description: 'A record by its global id. Null if it does not exist or is not open to you.',
       args: { id: t.arg(required('ID', 'Global id of the record.')) },
       resolve: (_root, { id }, ctx, info) => {
         const node = ctx.ids.decode(id);
@@ -153,7 +151,8 @@ builder.queryType({
       resolve: (_root, _args, ctx) => ctx.viewer,
     }),
     partner: t.field({
-      ...optional('Partner', 'The partner organization itself. Needs the grant `partner`.'),
+      type: 'Partner',
+      description: 'The partner organization itself. Needs the grant `partner`.',
       resolve: (_root, _args, ctx) => {
         if (!ctx.reach.isPartner) throw new NotFound();
         return ctx.loaders.record(endpoints.partner);
