@@ -9,7 +9,7 @@ import { RECORD_KINDS } from '../viewer/viewer.ts';
 import { isOpen, requireAccess } from './access/prove.ts';
 import { CodedError, NotFound } from '../errors.ts';
 import { Lookup } from './lookup/lookup.ts';
-import { type ListedRef, type SessionRef, kindOf } from './refs.ts';
+import { type ListedRef, NAMED_TYPES, type SessionRef, kindOf } from './refs.ts';
 
 /**
  * May the viewer see this event, under this filter? For a session's event, a grant must name one of its ids. For an
@@ -42,12 +42,9 @@ async function requireFilterAccess(filter: EventFilter, ctx: Context): Promise<v
   }
 }
 
-/** The most specific type first. */
-const TYPES = ['Session', 'Client', 'Clinician', 'Clinic', 'Organization'] as const;
-
 /** The most specific record first: the others narrow it further, and say where to look for it. */
 function recordsIn(filter: EventFilter): readonly ListedRef[] {
-  return TYPES.flatMap((type) => {
+  return NAMED_TYPES.flatMap((type) => {
     const id = filter[`${kindOf(type)}Id`];
     const clientId = type === 'Session' ? filter.clientOfSession : undefined;
     return id ? [{ type, id, clientId, namedParents: filter }] : [];

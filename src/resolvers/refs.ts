@@ -100,6 +100,9 @@ const PATIENT_TYPES: ReadonlySet<NodeType> = new Set(['Client', 'Session', 'Magi
 export const auditNameOf = (type: NodeType, id: string): string | undefined =>
   PATIENT_TYPES.has(type) ? `${type}:${id}` : undefined;
 
+/** The records that arguments and filters name, the most specific first. */
+export const NAMED_TYPES = ['Session', 'Client', 'Clinician', 'Clinic', 'Organization'] as const;
+
 /** As in grants, and in the names of id fields. */
 export const kindOf = <T extends string>(type: T) => type.toLowerCase() as Lowercase<T>;
 

@@ -2,7 +2,7 @@ import { type KeyObject, createHmac } from 'node:crypto';
 
 import { derivedKey, isSame } from '../sealed-text.ts';
 import { BadInput } from '../errors.ts';
-import { type NodeType, type Parents, type SessionRef, kindOf } from '../resolvers/refs.ts';
+import { NAMED_TYPES, type NodeType, type Parents, kindOf } from '../resolvers/refs.ts';
 import { type Uuid, toUuid } from '../uuid.ts';
 
 /**
@@ -93,8 +93,8 @@ function uuidAt(bytes: Buffer, at: number): Uuid | undefined {
 }
 
 /** The session in the id of a note, transcript or MDM. */
-export const sessionIn = ({ sessionId: id, clientId }: NodeId): SessionRef | undefined =>
-  id && { type: 'Session', id, clientId };
+export const sessionIn = ({ sessionId: id, clientId }: NodeId) =>
+  id && { type: 'Session' as const, id, clientId };
 
 /** The record in an ID argument, which takes a global id of the right type or the bare UUID. */
 export function parseId(type: NodeType, argument: string, text: string, ids: GlobalIds) {
@@ -104,18 +104,14 @@ export function parseId(type: NodeType, argument: string, text: string, ids: Glo
   throw new BadInput(`"${argument}" must be a global id of type ${type}, or a UUID.`);
 }
 
-/** The records that arguments and filters name beside the one that is asked for. */
-const PARENT_TYPES = ['Session', 'Organization', 'Clinic', 'Clinician', 'Client'] as const;
-
-type ParentIds = Readonly<Partial<Record<keyof Parents | 'sessionId' | 'clientOfSession', Uuid>>>;
 export type ParentArgs = {
   readonly [K in keyof Parents | 'sessionId']?: string | null | undefined;
 };
 
 /** The parents, and the session, that the arguments name. The session's global id may say whose it is. */
-export function parseParentIds(args: ParentArgs, ids: GlobalIds): ParentIds {
-  const parsed: { -readonly [K in keyof ParentIds]: ParentIds[K] } = {};
-  for (const type of PARENT_TYPES) {
+export function parseParentIds(args: ParentArgs, ids: GlobalIds) {
+  const parsed: Partial<Record<keyof ParentArgs | 'clientOfSession', Uuid>> = {};
+  for (const type of NAMED_TYPES) {
     const name = `${kindOf(type)}Id` as const;
     const text = args[name];
     if (typeof text !== 'string') continue;
