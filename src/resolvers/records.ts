@@ -62,7 +62,7 @@ const parentId = (ref: ListedRef, name: keyof Parents, ctx: Context): Loaded<Uui
  * Resolves a link to a parent if the viewer may read the record, or came up from a record that they may read. Otherwise
  * it is null: a made-up id must not reveal a record's parents.
  */
-function parentLink<R extends ListedRef, T extends 'Organization' | 'Clinic' | 'Client'>(
+export function parentLink<R extends ListedRef, T extends 'Organization' | 'Clinic' | 'Client'>(
   type: T,
   parentIdOf = (ref: R, ctx: Context) => parentId(ref, `${kindOf(type)}Id`, ctx),
 ) {
@@ -77,9 +77,6 @@ function parentLink<R extends ListedRef, T extends 'Organization' | 'Clinic' | '
   return (ref: R, _args: unknown, ctx: Context) =>
     ref.open || ref.linked ? read(ref, ctx) : ifOpen(ref, ctx, () => read(ref, ctx));
 }
-
-export const organizationOfClinic = parentLink('Organization');
-export const clinicOfClinician = parentLink('Clinic');
 
 /** The clinic whose list holds the client, or that of the clinician whose list does. */
 export const clinicOfClient = parentLink('Clinic', (client: ClientRef, ctx) =>

@@ -1,12 +1,7 @@
 import { type Context, SIGNED_BYTES } from '../context.ts';
 import { type Loaded, whenLoaded } from '../loaded.ts';
 import { find } from '../resolvers/access/prove.ts';
-import {
-  attribute,
-  clinicOfClient,
-  clinicOfClinician,
-  organizationOfClinic,
-} from '../resolvers/records.ts';
+import { attribute, clinicOfClient, parentLink } from '../resolvers/records.ts';
 import type { ClientRef, NodeRef, NodeType, SessionRef } from '../resolvers/refs.ts';
 import type { Uuid } from '../uuid.ts';
 import {
@@ -161,7 +156,7 @@ objectType('Clinic', 'A clinic of an organization.', (t) => ({
   organization: optional(
     'Organization',
     'The organization that the clinic belongs to.',
-    organizationOfClinic,
+    parentLink('Organization'),
   ),
   clinicians: listField(
     'cliniciansOfClinic',
@@ -185,7 +180,7 @@ objectType('Clinician', 'A clinician of a clinic.', (t) => ({
   email: 'E-mail address.',
   externalId: 'The partner’s own identifier for the clinician.',
   raw: RAW,
-  clinic: optional('Clinic', 'The clinic that the clinician works in.', clinicOfClinician),
+  clinic: optional('Clinic', 'The clinic that the clinician works in.', parentLink('Clinic')),
   clients: listField(
     'clientsOfClinician',
     'The clients of the clinician, filtered by the Partner API.',
