@@ -4,15 +4,7 @@ import { find } from '../resolvers/access/prove.ts';
 import { attribute, clinicOfClient, parentLink } from '../resolvers/records.ts';
 import type { ClientRef, NodeRef, NodeType, SessionRef } from '../resolvers/refs.ts';
 import type { Uuid } from '../uuid.ts';
-import {
-  type InputFields,
-  RAW,
-  builder,
-  enumValues,
-  objectType,
-  optional,
-  required,
-} from './builder.ts';
+import { RAW, builder, enumValues, objectType, optional, required } from './builder.ts';
 import { listField } from './connection.ts';
 
 builder.interfaceType('Node', {
@@ -113,30 +105,26 @@ objectType('Client', 'A client: the patient.', (t) => ({
   programs: listField('programsOfClient', 'The programs that the client takes part in.'),
 }));
 
-/** The filters that both lists of clients have. */
-const clientFields = (t: InputFields) => ({
-  externalId: t.string({ description: 'The partner’s own identifier for the client.' }),
-  firstName: t.string({ description: 'First name, exact.' }),
-  lastName: t.string({ description: 'Last name, exact.' }),
-  name: t.string({ description: 'Free text, across first and last name.' }),
-  email: t.string({ description: 'E-mail address, exact.' }),
-  phoneNumber: t.string({ description: 'Phone number with its `+` calling code.' }),
-  dateOfBirth: t.field(optional('Date', 'Date of birth.')),
-  status: t.field(optional(ClientStatus, 'Status of the client.')),
-});
-
-const ClientFilter = builder.inputType('ClientFilter', {
-  description: 'Conditions for the clients of a clinician. All given fields must match.',
-  fields: clientFields,
-});
-
-const ClinicClientFilter = builder.inputType('ClinicClientFilter', {
-  description: 'Conditions for the clients of a clinic. All given fields must match.',
-  fields: (t) => ({
-    ...clientFields(t),
-    clinicianId: t.id({ description: 'Global id or UUID of the client’s clinician.' }),
-  }),
-});
+/** The clients of a clinic can be filtered by their clinician too. */
+const clientFilter = (name: string, parent: 'clinician' | 'clinic') =>
+  builder.inputType(name, {
+    description: `Conditions for the clients of a ${parent}. All given fields must match.`,
+    fields: (t) => ({
+      externalId: t.string({ description: 'The partner’s own identifier for the client.' }),
+      firstName: t.string({ description: 'First name, exact.' }),
+      lastName: t.string({ description: 'Last name, exact.' }),
+      name: t.string({ description: 'Free text, across first and last name.' }),
+      email: t.string({ description: 'E-mail address, exact.' }),
+      phoneNumber: t.string({ description: 'Phone number with its `+` calling code.' }),
+      dateOfBirth: t.field(optional('Date', 'Date of birth.')),
+      status: t.field(optional(ClientStatus, 'Status of the client.')),
+      ...(parent === 'clinic' && {
+        clinicianId: t.id({ description: 'Global id or UUID of the client’s clinician.' }),
+      }),
+    }),
+  });
+const ClientFilter = clientFilter('ClientFilter', 'clinician');
+const ClinicClientFilter = clientFilter('ClinicClientFilter', 'clinic');
 
 const ClinicianFilter = builder.inputType('ClinicianFilter', {
   description: 'Conditions for the clinicians of a clinic. All given fields must match.',
