@@ -10,10 +10,7 @@ import { missingArgument } from '../errors.ts';
 import { sessionOfEvent } from './records.ts';
 import type { ArtifactRef, NodeOfType, NoteRef, Parents, ScoreRef, SessionRef } from './refs.ts';
 
-/**
- * Records with a route of their own: notes, transcripts, MDM and scores. The Partner API returns any of the partner's,
- * so access is proven here: by the session, or by the client of a score.
- */
+/** Records with a route of their own. The Partner API returns any of the partner's, so access is proven here. */
 
 /** A note by its own UUID, which a regeneration may change, by its session, as its global id names it, or by both. */
 export interface NoteTarget {

@@ -99,10 +99,7 @@ type ValueOf<G, K, N extends keyof Objects> = G extends {
     ? Properties<N>[K]
     : symbol;
 
-/**
- * Defines an object type. Options without a resolver return the property of the field's name: of a node, the record's.
- * If the record is known by id alone, it is looked up first.
- */
+/** Defines an object type. Options without a resolver return the property of that name: of a node, its record's. */
 export const objectType = <N extends keyof Objects, F extends Record<string, Given>>(
   name: N,
   description: string,

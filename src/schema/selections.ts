@@ -94,9 +94,8 @@ export const selectedSubfields = (info: GraphQLResolveInfo, { executionArgs }: C
 const isId = ({ field }: CollectedField): boolean => field.name === 'id';
 
 /**
- * Whether the selection on this type needs the record's attributes. If so, the record is looked up first. `orId`: also
- * for an `id`, of the record or of one in it, that will include the parent named in the arguments, once a list has
- * confirmed it.
+ * Whether the record is to be looked up first, since the selection on this type needs its attributes. `orId`: or an id,
+ * of the record or of one in it, that is to include the parent named in the arguments.
  */
 export function wantsAttributes(
   info: GraphQLResolveInfo,

@@ -149,10 +149,9 @@ function proveByRecentPages(ref: ListedRef, ctx: Context): boolean {
 }
 
 /**
- * The row of the record, looked up once per operation. Finding it does not prove access. The Partner API has no get-by-id
- * for records in lists, so a record known by id alone is looked up there: in the parent that its id, the arguments or the
- * event name, and nowhere else; otherwise in the lists that the viewer's grants cover; and for a `partner`, or if a grant
- * names the record itself, in all lists, within a budget of calls.
+ * The row of the record, looked up once per operation. Finding it does not prove access. It is looked up in the parent
+ * that its id, the arguments or the event name, and nowhere else; otherwise in the lists that the viewer's grants cover;
+ * and for a `partner`, or if a grant names the record itself, in all lists, within a budget of calls.
  */
 export function find(ref: ListedRef, ctx: Context): Promise<ListedRef | undefined> {
   const name = [ref.type, ref.id, ...Object.values(parentsOf(ref))].join(':');
