@@ -114,8 +114,6 @@ export function isNoteLocked(note: NoteRef, _args: unknown, ctx: Context): Loade
   return whenLoaded(ctx.marks.noteLocked(note.record.id), (locked) => (locked ? true : null));
 }
 
-type ArtifactStatus = 'ready' | 'not_ready' | 'failed';
-
 /** The resolvers of a transcript or MDM, which is null until it exists. */
 function artifact<T extends ArtifactRef['type']>(
   type: T,
@@ -136,8 +134,8 @@ function artifact<T extends ArtifactRef['type']>(
     });
 
   /** Without a transcript there is no MDM: a failed transcription fails both. */
-  const readStatus = (session: SessionRef, ctx: Context): Loaded<ArtifactStatus> =>
-    whenLoaded(load(session, ctx), (record) => {
+  const readStatus = (session: SessionRef, ctx: Context) =>
+    whenLoaded(load(session, ctx), (record): Loaded<'ready' | 'not_ready' | 'failed'> => {
       if (record) return 'ready';
       ctx.doNotCache();
       const failed = ctx.marks.transcriptionFailed(session.id);

@@ -102,10 +102,9 @@ const VALUE_BYTES = 20;
 objectType('Transcript', 'The transcript of a session, by speaker.', (t) => ({
   session: t.expose('session', required('Session', 'The session that was transcribed.')),
   items: t.field({
-    ...required(
-      ['TranscriptItem'],
-      'The utterances, in the order in which the Partner API returned them.',
-    ),
+    type: ['TranscriptItem'],
+    description: 'The utterances, in the order in which the Partner API returned them.',
+    nullable: false,
     resolve: ({ record: { items } }, _args, ctx, info) => {
       const subfields = selectedSubfields(info, ctx);
       // Each alias of the text returns it once more.
