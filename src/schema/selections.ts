@@ -91,8 +91,6 @@ const isIncluded = (selection: SelectionNode, values: Operation['variableValues'
 export const selectedSubfields = (info: GraphQLResolveInfo, { executionArgs }: Context) =>
   collectFields(info.fieldNodes, info.returnType, executionArgs);
 
-const isId = ({ field }: CollectedField): boolean => field.name === 'id';
-
 /**
  * Whether the record is to be looked up first, since the selection on this type needs its attributes. `orId`: or an id,
  * of the record or of one in it, that is to include the parent named in the arguments.
@@ -103,11 +101,11 @@ export function wantsAttributes(
   { executionArgs: operation }: Context,
   orId = false,
 ): boolean {
-  const hasId = ({ field, nodes }: CollectedField) =>
-    collectFields(nodes, field.type, operation).some(isId);
-  return collectFields(info.fieldNodes, info.schema.getType(type), operation).some(
-    (each) => each.field.extensions['isAttribute'] || (orId && (isId(each) || hasId(each))),
-  );
+  const fields = collectFields(info.fieldNodes, info.schema.getType(type), operation);
+  if (fields.some(({ field }) => field.extensions['isAttribute'])) return true;
+  if (!orId) return false;
+  const inside = fields.flatMap(({ field, nodes }) => collectFields(nodes, field.type, operation));
+  return [...fields, ...inside].some(({ field }) => field.name === 'id');
 }
 
 /** What the connection that is being resolved has to read. */
