@@ -258,14 +258,10 @@ export interface Assigned {
 }
 
 /** The client must be the viewer's; the clinicians need not be: a colleague is often in another clinic. */
-export function assignSecondaryClinicians(
-  clientId: Uuid,
-  ids: readonly Uuid[],
-  ctx: Context,
-): Promise<Assigned | Invalid | Missing> {
+export function assignSecondaryClinicians(clientId: Uuid, ids: readonly Uuid[], ctx: Context) {
   const clinicianIds = [...new Set(ids)];
   const { length } = clinicianIds;
-  return auditedWrite('assignSecondaryClinicians', `Client:${clientId}`, ctx, async () => {
+  const assign = async (): Promise<Assigned | Invalid | Missing> => {
     if (length < 1 || length > MAX_CLINICIANS) {
       const issue = `"clinicianIds" must have 1 to ${MAX_CLINICIANS} items, but got ${length}.`;
       return { kind: 'invalid', issues: [issue] };
@@ -276,12 +272,9 @@ export function assignSecondaryClinicians(
     try {
       const body = secondaryCliniciansBody(clinicianIds);
       const { partner, usage } = ctx;
-      const raw = await partner.send(writes.assignSecondaryClinicians, clientId, body, usage);
-      return {
-        kind: 'assigned',
-        client: { ...client, open: true },
-        raw: answerAbout(raw, undefined, clientId),
-      };
+      const answer = await partner.send(writes.assignSecondaryClinicians, clientId, body, usage);
+      const raw = answerAbout(answer, undefined, clientId);
+      return { kind: 'assigned', client: { ...client, open: true }, raw };
     } catch (error) {
       return rejectionOf(error);
     } finally {
@@ -290,5 +283,6 @@ export function assignSecondaryClinicians(
       const stale = [...clinicianIds.map(ofClinician), ...places.map(({ list }) => list)];
       await ctx.invalidation.invalidateEverywhere(stale.map(cachePathOf));
     }
-  });
+  };
+  return auditedWrite('assignSecondaryClinicians', `Client:${clientId}`, ctx, assign);
 }
