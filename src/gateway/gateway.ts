@@ -80,7 +80,7 @@ export function createGateway(options: GatewayOptions) {
   });
 
   return {
-    handle: createHttpHandler(parts, { yoga, requests, webhooks }),
+    handle: createHttpHandler(parts, yoga, requests, webhooks),
     upgrade: sockets.upgrade,
     /** Called when the event log was lost: its subscribers have to read their data anew. */
     eventsLost: subscriptions.endAll,

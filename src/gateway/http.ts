@@ -10,14 +10,13 @@ import type { GatewayYoga } from './yoga.ts';
 
 type Handler = (req: IncomingMessage, res: ServerResponse) => void | Promise<void>;
 
-interface Handlers {
-  readonly yoga: GatewayYoga;
-  readonly requests: HttpRequests;
-  readonly webhooks: Handler;
-}
-
 /** All routes: GraphQL and the others. Paths are exact. */
-export function createHttpHandler(parts: GatewayParts, handlers: Handlers) {
+export function createHttpHandler(
+  parts: GatewayParts,
+  yoga: GatewayYoga,
+  requests: HttpRequests,
+  webhooks: Handler,
+) {
   const { config, schema, services, metrics } = parts;
   const { graphiql, metricsToken } = config.http;
   const pages = graphiql ? createPages(schema, config) : undefined;
@@ -29,8 +28,8 @@ export function createHttpHandler(parts: GatewayParts, handlers: Handlers) {
     if (pages && isPage) return pages.graphiql(req, res);
     res.setHeader('cache-control', 'no-store');
     const isJson = req.method === 'POST' && acceptedBy(req.headers.accept).json !== undefined;
-    const subscription = isJson ? await handlers.requests.answer(req, res) : undefined;
-    if (!isJson || subscription) await handlers.yoga(req, res, { subscription });
+    const subscription = isJson ? await requests.answer(req, res) : undefined;
+    if (!isJson || subscription) await yoga(req, res, { subscription });
   };
 
   const checkAll = () =>
@@ -59,7 +58,7 @@ export function createHttpHandler(parts: GatewayParts, handlers: Handlers) {
 
   const routes = new Map<string, Readonly<Record<string, Handler>>>([
     ['/graphql', { POST: graphql }],
-    ['/webhooks', { POST: handlers.webhooks }],
+    ['/webhooks', { POST: webhooks }],
     ['/healthz', { GET: (_req, res) => json(res, 200, { ok: true }) }],
     ['/readyz', { GET: (_req, res) => readiness(res) }],
     ['/metrics', { GET: metricsText }],
