@@ -4,7 +4,7 @@ import { CodedError } from '../errors.ts';
 import { createPages } from '../pages/pages.ts';
 import { isSame } from '../sealed-text.ts';
 import type { HttpRequests } from './plugins/use-http-requests.ts';
-import { REQUEST_ID_HEADER, acceptedBy, createRequestId, requestIdOf } from './request.ts';
+import { REQUEST_ID_HEADER, acceptedBy, assignRequestId, requestIdOf } from './request.ts';
 import type { GatewayParts } from './gateway.ts';
 import type { GatewayYoga } from './yoga.ts';
 
@@ -23,12 +23,12 @@ export function createHttpHandler(
 
   const graphql: Handler = async (req, res) => {
     // Only logged: without CORS headers the browser itself rejects the response.
-    parts.origins.allows(req.headers, requestIdOf(res));
+    parts.origins.allows(req);
     const isPage = req.method === 'GET' && req.headers.accept?.includes('text/html');
     if (pages && isPage) return pages.graphiql(req, res);
     res.setHeader('cache-control', 'no-store');
-    const isJson = req.method === 'POST' && acceptedBy(req.headers.accept).json !== undefined;
-    const subscription = isJson ? await requests.answer(req, res) : undefined;
+    const isJson = req.method === 'POST' && acceptedBy(req).json !== undefined;
+    const subscription = isJson ? await requests.answer(res) : undefined;
     if (!isJson || subscription) await yoga(req, res, { subscription });
   };
 
@@ -81,11 +81,11 @@ export function createHttpHandler(
   };
 
   return (req: IncomingMessage, res: ServerResponse): void => {
-    res.setHeader(REQUEST_ID_HEADER, createRequestId(req));
+    res.setHeader(REQUEST_ID_HEADER, assignRequestId(req));
     // Browsers must not guess another content type.
     res.setHeader('x-content-type-options', 'nosniff');
     handle(req, res).catch((error: unknown) => {
-      parts.onUnexpected(error, requestIdOf(res));
+      parts.onUnexpected(error, requestIdOf(req));
       if (res.headersSent) res.destroy();
       else reject(res, 500, 'Unexpected error.', 'INTERNAL_SERVER_ERROR');
     });
@@ -116,7 +116,7 @@ function json(res: ServerResponse, status: number, body: object): void {
 
 /** Errors are JSON on every route, so that clients can always parse them. */
 function reject(res: ServerResponse, status: number, message: string, code = 'BAD_USER_INPUT') {
-  const extensions = { code, requestId: requestIdOf(res) };
+  const extensions = { code, requestId: requestIdOf(res.req) };
   res.writeHead(status, { 'content-type': 'application/json; charset=utf-8' });
   res.end(JSON.stringify({ errors: [{ message, extensions }] }));
 }

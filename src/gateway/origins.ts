@@ -1,11 +1,11 @@
-import type { IncomingHttpHeaders } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 
 import type { CORSOptions } from 'graphql-yoga';
 
 import type { Config } from '../config.ts';
 import type { Log } from '../observability/log.ts';
 import { limited } from '../observability/observers.ts';
-import { REQUEST_ID_HEADER } from './request.ts';
+import { REQUEST_ID_HEADER, requestIdOf } from './request.ts';
 
 const LOCALHOST = /^http:\/\/localhost(:\d{1,5})?$/;
 /** Origins that are logged per minute: a client can make up any number. */
@@ -21,13 +21,14 @@ export function createOrigins({ allowedOrigins, allowsLocalhost }: Config['http'
 
   return {
     /** True if the origin is allowed, of the same host, or absent. Others are logged. */
-    allows({ origin, host }: IncomingHttpHeaders, requestId?: string): boolean {
+    allows(req: IncomingMessage): boolean {
+      const { origin, host } = req.headers;
       if (origin === undefined || allowsCrossOrigin(origin)) return true;
       const from = URL.parse(origin);
       if (from !== null && from.host !== '' && from.host === host?.toLowerCase()) return true;
       report('warn', REFUSED, {
         origin: from && from.origin !== 'null' ? from.origin : 'not a URL',
-        requestId,
+        requestId: requestIdOf(req),
       });
       return false;
     },

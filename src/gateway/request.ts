@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { randomUUID } from 'node:crypto';
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 
 import { BodyTooLarge, createBodyReader } from '../request-body.ts';
 import { type ClientError, requestRejected } from './client-error.ts';
@@ -10,7 +10,7 @@ const JSON_TYPES = ['application/graphql-response+json', 'application/json'];
 const PLAIN = { json: 'application/json', stream: false } as const;
 
 /** The JSON type that the client prefers, if any, and whether it accepts server-sent events. By default plain JSON. */
-export function acceptedBy(header: string | undefined) {
+export function acceptedBy({ headers: { accept: header } }: IncomingMessage) {
   if (header === undefined || header.trim() === '' || header === 'application/json') return PLAIN;
   const ranges = header
     .split(',')
@@ -32,7 +32,7 @@ function rangeOf(text: string): { readonly type: string; readonly quality: numbe
 /** What is wrong with a request, judged by its headers. */
 export function requestProblem(req: IncomingMessage, maxBytes: number): ClientError | undefined {
   if (req.method !== 'POST') return NOT_POST;
-  const { json, stream } = acceptedBy(req.headers.accept);
+  const { json, stream } = acceptedBy(req);
   if (!json && !stream) return NOT_ACCEPTABLE;
   const announced = Number(req.headers['content-length'] ?? 0);
   return contentProblem(req) ?? (announced > maxBytes ? tooLarge(maxBytes) : undefined);
@@ -94,14 +94,14 @@ const MAX_CHARACTERS = 40;
 const PLAIN_ID =
   /^(?=.*\d)(?!.*(?<![0-9a-f])\d\d?[-_.:]\d\d?(?![0-9a-f]))(?:[a-z]{1,8}[-_.:])?(?:[0-9a-f]+(?:[-_.:][0-9a-f]+)*|[0-9a-hjkmnp-tv-z]{26})$/i;
 
-/** Read from the response, since Yoga copies every property of a context that is passed to it, which costs more. */
-export const requestIdOf = (res: ServerResponse): string =>
-  String(res.getHeader(REQUEST_ID_HEADER));
+/** The id that the request was given. */
+export const requestIdOf = ({ headers }: IncomingMessage): string =>
+  String(headers[REQUEST_ID_HEADER]);
 
-/** The client's id if it is a plain one, or else a new one. */
-export function createRequestId({ headers }: IncomingMessage): string {
+/** Gives a request its id: the client's if it is a plain one, or else a new one. */
+export function assignRequestId({ headers }: IncomingMessage): string {
   const given = headers[REQUEST_ID_HEADER];
   const isPlain =
     typeof given === 'string' && given.length <= MAX_CHARACTERS && PLAIN_ID.test(given);
-  return isPlain ? given : randomUUID();
+  return (headers[REQUEST_ID_HEADER] = isPlain ? given : randomUUID());
 }

@@ -1,4 +1,4 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { ServerResponse } from 'node:http';
 
 import type { ValidatedExecutionArgs } from 'graphql';
 import {
@@ -42,7 +42,6 @@ export interface Operation {
 /** What the transports and plugins keep in Yoga's context. */
 export interface GatewayContext extends Partial<YogaInitialContext> {
   /** Only over HTTP. */
-  readonly req?: IncomingMessage;
   readonly res?: ServerResponse;
   /** Why there is no viewer: the token is not valid, or can't be verified for now. */
   authError?: CodedError & { readonly reason?: string };
@@ -63,7 +62,7 @@ export interface GatewayContext extends Partial<YogaInitialContext> {
   readonly subscription?: Subscription | undefined;
 }
 
-export type HttpContext = GatewayContext & Required<Pick<GatewayContext, 'req' | 'res'>>;
+export type HttpContext = GatewayContext & Required<Pick<GatewayContext, 'res'>>;
 /** While it is executed. */
 export type ExecutionContext = GatewayContext &
   Required<Pick<GatewayContext, 'operation' | 'resolverContext'>>;

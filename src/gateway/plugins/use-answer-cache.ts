@@ -93,7 +93,7 @@ export function createAnswerCache({ services, ...parts }: GatewayParts) {
   }
 
   function find(context: HttpContext, body: string): CachedAnswer | undefined {
-    if (!acceptedBy(context.req.headers.accept).json) return undefined;
+    if (!acceptedBy(context.res.req).json) return undefined;
     const { reach, subject } = context.viewer!;
     // The subject's length separates it from the body, so that no two viewers share a key.
     context.answerKey = `${reach.text}\n${subject.length} ${subject}${body}`;

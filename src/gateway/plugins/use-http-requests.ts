@@ -1,4 +1,4 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { ServerResponse } from 'node:http';
 
 import type { ExecutionResult } from 'graphql';
 import { type FetchAPI, getSSEProcessor } from 'graphql-yoga';
@@ -51,8 +51,9 @@ export function createHttpRequests(parts: GatewayParts, answers: AnswerCache) {
   let yoga: Pick<GatewayYoga, 'getEnveloped'>;
 
   async function resultOf(context: HttpContext): Promise<Result> {
-    const { req, res, authError } = context;
-    context.requestId = requestIdOf(res);
+    const { res, authError } = context;
+    const { req } = res;
+    context.requestId = requestIdOf(req);
     const problem = parts.isShortOfMemory() ? SHORT_OF_MEMORY : requestProblem(req, bodyBytes);
     if (problem) return { errors: [problem] };
     if (authError instanceof CodedError) {
@@ -75,8 +76,8 @@ export function createHttpRequests(parts: GatewayParts, answers: AnswerCache) {
 
   /** The same status as Yoga's: the highest of the errors. For `application/json`, errors marked `spec` don't count. */
   function jsonOf(context: HttpContext, result: ExecutionResult | CachedAnswer): JsonResponse {
-    const { req, res, requestId, viewer, operation } = context;
-    const { json = 'application/json' } = acceptedBy(req.headers.accept);
+    const { res, requestId, viewer, operation } = context;
+    const { json = 'application/json' } = acceptedBy(res.req);
     const type = `${json}; charset=utf-8`;
     if ('content' in result)
       return { status: 200, headers: { 'content-type': type }, content: result.content };
@@ -113,11 +114,8 @@ export function createHttpRequests(parts: GatewayParts, answers: AnswerCache) {
   }
 
   /** Returns a subscription, for Yoga to send its events. All else is answered. */
-  async function answer(
-    req: IncomingMessage,
-    res: ServerResponse,
-  ): Promise<Subscription | undefined> {
-    const context: HttpContext = { req, res };
+  async function answer(res: ServerResponse): Promise<Subscription | undefined> {
+    const context: HttpContext = { res };
     await addViewer(context, authenticate);
     const result = await resultOf(context);
     if (result instanceof Subscription) return result;
@@ -125,7 +123,7 @@ export function createHttpRequests(parts: GatewayParts, answers: AnswerCache) {
     await endOfTurn();
     const { status, headers, content } = jsonOf(context, result);
     res.writeHead(status, {
-      ...parts.origins.corsHeaders(req.headers.origin),
+      ...parts.origins.corsHeaders(res.req.headers.origin),
       ...headers,
       'content-length': Buffer.byteLength(content),
     });
@@ -141,7 +139,7 @@ export function createHttpRequests(parts: GatewayParts, answers: AnswerCache) {
       const result = context.subscription ?? (await resultOf(context));
       if (result instanceof Subscription) return endResponse(streamOf(result.sink, fetchAPI));
       const { status, headers, content } = jsonOf(context, result);
-      const { json } = acceptedBy(context.req.headers.accept);
+      const { json } = acceptedBy(context.res.req);
       // Errors about the HTTP request are JSON even for a client that accepts only server-sent events.
       if (!json && status === 200)
         return endResponse(streamOf({ stringify: () => content.toString() }, fetchAPI));

@@ -43,8 +43,7 @@ export function useUpstreamCost({ config }: GatewayParts): GatewayPlugin {
       estimated: calls,
       args: validated,
       startedAt,
-      isPlainHttp:
-        context.req !== undefined && acceptedBy(context.req.headers.accept).json !== undefined,
+      isPlainHttp: context.res !== undefined && acceptedBy(context.res.req).json !== undefined,
     };
     return undefined;
   }

@@ -12,7 +12,7 @@ export function useViewer(authenticate: Authenticate): GatewayPlugin {
 /** Puts the viewer, or the error, into the context. Called before the body is read. */
 export async function addViewer(context: HttpContext, authenticate: Authenticate): Promise<void> {
   try {
-    context.viewer = await authenticate(context.req.headers.authorization);
+    context.viewer = await authenticate(context.res.req.headers.authorization);
   } catch (error) {
     context.authError = error as CodedError;
   }

@@ -11,7 +11,7 @@ import type { CodedError } from '../../errors.ts';
 import type { Unauthenticated } from '../../viewer/authenticate.ts';
 import { forClient, operationRejected } from '../client-error.ts';
 import { rawResponse } from '../listen.ts';
-import { REQUEST_ID_HEADER, createRequestId } from '../request.ts';
+import { REQUEST_ID_HEADER, assignRequestId, requestIdOf } from '../request.ts';
 import { paramsFrom, runOperation } from '../run-operation.ts';
 import { type Sink, Subscription } from '../subscriptions/subscriptions.ts';
 import type { GatewayParts } from '../gateway.ts';
@@ -106,10 +106,10 @@ export function createWebSockets(parts: GatewayParts, yoga: GatewayYoga) {
     handleProtocols,
   });
 
-  server.on('headers', (lines, req) => lines.push(`${REQUEST_ID_HEADER}: ${idOf(req)}`));
+  server.on('headers', (lines, req) => lines.push(`${REQUEST_ID_HEADER}: ${requestIdOf(req)}`));
 
   function accept(ws: WebSocket, req: IncomingMessage): void {
-    const connection = new WsConnection(ws, idOf(req), parts);
+    const connection = new WsConnection(ws, requestIdOf(req), parts);
     size += 1;
     parts.connections.add(connection);
     ws.on('error', () => connection.release());
@@ -128,11 +128,12 @@ export function createWebSockets(parts: GatewayParts, yoga: GatewayYoga) {
   return {
     size: () => size,
     upgrade(req: IncomingMessage, socket: Duplex, head: Buffer): void {
-      req.headers[REQUEST_ID_HEADER] = createRequestId(req);
+      assignRequestId(req);
       const problem = upgradeProblem(req, parts);
       // A client that leaves while it waits is no failure.
       socket.on('error', ignoreError);
-      if (problem) return void socket.end(rawResponse(problem, idOf(req)), () => socket.destroy());
+      if (problem)
+        return void socket.end(rawResponse(problem, requestIdOf(req)), () => socket.destroy());
       handshakes = handshakes.then(() => nextTurn());
       handshakes
         .then(() => {
@@ -141,7 +142,7 @@ export function createWebSockets(parts: GatewayParts, yoga: GatewayYoga) {
         })
         .catch((error: unknown) => {
           socket.destroy();
-          parts.onUnexpected(error, idOf(req));
+          parts.onUnexpected(error, requestIdOf(req));
         });
     },
   };
@@ -216,9 +217,6 @@ class SocketOperation implements AsyncIterableIterator<ExecutionResult, undefine
   }
 }
 
-/** The request id that `upgrade` has assigned. */
-const idOf = ({ headers }: IncomingMessage): string => String(headers[REQUEST_ID_HEADER]);
-
 /** Declared here, so that a socket's listener does not keep its request in memory. */
 const ignoreError = (): void => undefined;
 
@@ -227,7 +225,7 @@ const MAX_HEADERS = 2_000;
 
 /** The status with which an upgrade is rejected, or undefined. */
 function upgradeProblem(req: IncomingMessage, parts: GatewayParts): number | undefined {
-  const { url = '/', rawHeaders, headers } = req;
+  const { url = '/', rawHeaders } = req;
   if (!parts.isServing() || parts.isShortOfMemory()) return 503;
   if (rawHeaders.length >= 2 * MAX_HEADERS) return 431;
   const [path, ...query] = url.split('?');
@@ -235,5 +233,5 @@ function upgradeProblem(req: IncomingMessage, parts: GatewayParts): number | und
   // Tokens in URLs end up in logs, so no query string is accepted.
   if (query.length > 0) return 400;
   // Browsers send the page's origin, and let any page open a socket to any host.
-  return parts.origins.allows(headers, idOf(req)) ? undefined : 403;
+  return parts.origins.allows(req) ? undefined : 403;
 }
