@@ -18,13 +18,17 @@ export class ClientError extends GraphQLError {
 export const operationRejected = (code: string, message: string, options?: GraphQLErrorOptions) =>
   new ClientError(code, message, options, { status: 400, spec: true });
 
+const TRY_LATER = { 'retry-after': '5' };
+const STATUS_HEADERS: Readonly<Record<number, Record<string, string>>> = {
+  401: { 'www-authenticate': 'Bearer' },
+  405: { allow: 'POST' },
+  429: TRY_LATER,
+  503: TRY_LATER,
+};
+
 /** The HTTP request is invalid, whatever its operation. */
-export const requestRejected = (
-  status: number,
-  message: string,
-  code = 'BAD_USER_INPUT',
-  headers: Record<string, string> = {},
-) => new ClientError(code, message, {}, { status, headers });
+export const requestRejected = (status: number, message: string, code = 'BAD_USER_INPUT') =>
+  new ClientError(code, message, {}, { status, headers: STATUS_HEADERS[status] ?? {} });
 
 /** A name in a document may be as long as the document. */
 const MAX_MESSAGE_CHARACTERS = 300;

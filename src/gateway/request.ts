@@ -41,8 +41,6 @@ export function requestProblem(req: IncomingMessage, maxBytes: number): ClientEr
 const NOT_POST = requestRejected(
   405,
   'Send a POST with a JSON body. Clients that send queries by GET can be told not to: preferGetMethod: false in urql, useGETForQueries: false in Apollo Client.',
-  'BAD_USER_INPUT',
-  { allow: 'POST' },
 );
 const NOT_ACCEPTABLE = requestRejected(
   406,

@@ -4,7 +4,6 @@ import type { ExecutionResult } from 'graphql';
 import { type FetchAPI, getSSEProcessor } from 'graphql-yoga';
 
 import { endOfTurn } from '../../end-of-turn.ts';
-import { CodedError } from '../../errors.ts';
 import { forClient, requestRejected } from '../client-error.ts';
 import { acceptedBy, requestIdOf, requestProblem } from '../request.ts';
 import { parseParams, runOperation } from '../run-operation.ts';
@@ -24,14 +23,11 @@ const SHORT_OF_MEMORY = requestRejected(
   503,
   'This gateway is short of memory. Try again in a moment.',
   'UPSTREAM_UNAVAILABLE',
-  { 'retry-after': '5' },
 );
 const LARGE_CHARACTERS = 65_536;
 const UNREAD_RESPONSES = requestRejected(
   429,
   'You have not read the responses to your earlier requests: read them first.',
-  'BAD_USER_INPUT',
-  { 'retry-after': '5' },
 );
 
 export type HttpRequests = ReturnType<typeof createHttpRequests>;
@@ -56,16 +52,11 @@ export function createHttpRequests(parts: GatewayParts, answers: AnswerCache) {
     context.requestId = requestIdOf(req);
     const problem = parts.isShortOfMemory() ? SHORT_OF_MEMORY : requestProblem(req, bodyBytes);
     if (problem) return { errors: [problem] };
-    if (authError instanceof CodedError) {
-      const { message, code } = authError;
-      const [status, headers] =
-        code === 'UNAUTHENTICATED'
-          ? [401, { 'www-authenticate': 'Bearer' }]
-          : [503, { 'retry-after': '5' }];
-      return { errors: [requestRejected(status, message, code, headers)] };
+    if (authError) {
+      const status = authError.code === 'UNAUTHENTICATED' ? 401 : 503;
+      return { errors: [requestRejected(status, authError.message, authError.code)] };
     }
     try {
-      if (authError) throw authError;
       const body = await parts.bodyOf(req);
       const cached = answers.find(context, body);
       return cached ?? (await runOperation(yoga, context, parseParams(body, trusted)));

@@ -16,8 +16,6 @@ const NOT_STREAMED = requestRejected(
 const TOO_MANY = requestRejected(
   429,
   'You have as many event streams and sockets open as one viewer may have: close one first.',
-  'BAD_USER_INPUT',
-  { 'retry-after': '5' },
 );
 
 /**
