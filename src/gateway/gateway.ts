@@ -11,7 +11,6 @@ import { createHttpHandler } from './http.ts';
 import { createMemoryPressure } from './memory-pressure.ts';
 import { createOpenConnections } from './open-connections.ts';
 import { createOrigins } from './origins.ts';
-import { createBodyOf } from './request.ts';
 import { createAnswerCache } from './plugins/use-answer-cache.ts';
 import { createErrorMasking } from './plugins/use-error-masking.ts';
 import { createHttpRequests } from './plugins/use-http-requests.ts';
@@ -50,7 +49,6 @@ function createParts(options: GatewayOptions) {
     isShortOfMemory: createMemoryPressure(() =>
       writeLimited('error', 'short of memory: queries and sockets are rejected'),
     ),
-    bodyOf: createBodyOf(config.limits.bodyBytes),
     connections: createOpenConnections(config.limits),
     origins: createOrigins(config.http, log),
     trusted: readTrustedDocuments(config, schema),
@@ -65,8 +63,6 @@ export function createGateway(options: GatewayOptions) {
   const answers = createAnswerCache(parts);
   const requests = createHttpRequests(parts, answers);
   const yoga = createGatewayYoga(parts, requests, answers, subscriptions);
-  const sockets = createWebSockets(parts, yoga);
-  metrics.watch(() => ({ sockets: sockets.size(), subscriptions: subscriptions.running.size }));
   const webhooks = createWebhookHandler({
     maxBytes: config.limits.webhookBytes,
     store: services.store,
@@ -81,7 +77,7 @@ export function createGateway(options: GatewayOptions) {
 
   return {
     handle: createHttpHandler(parts, yoga, requests, webhooks),
-    upgrade: sockets.upgrade,
+    upgrade: createWebSockets(parts, yoga),
     /** Called when the event log was lost: its subscribers have to read their data anew. */
     eventsLost: subscriptions.endAll,
     /** Queries and mutations on sockets are answered first. */

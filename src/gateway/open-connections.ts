@@ -33,8 +33,7 @@ export function createOpenConnections({ socketPingMs, socketsPerViewer }: Limits
   return {
     /** One check less than configured, so that a lost client is closed within two pings. */
     pingEveryMs: socketPingMs - checkMs,
-    add: (connection: OpenConnection): unknown => open.add(connection),
-    remove: (connection: OpenConnection): unknown => open.delete(connection),
+    open,
     ofViewer: createViewerLimit(socketsPerViewer),
     /** Ends all connections gracefully. Those that are left after `graceMs`, or `drainMs` if busy, are destroyed. */
     close(graceMs: number, drainMs: number): void {

@@ -5,7 +5,7 @@ import { type FetchAPI, getSSEProcessor } from 'graphql-yoga';
 
 import { endOfTurn } from '../../end-of-turn.ts';
 import { forClient, requestRejected } from '../client-error.ts';
-import { acceptedBy, requestIdOf, requestProblem } from '../request.ts';
+import { acceptedBy, createBodyOf, requestIdOf, requestProblem } from '../request.ts';
 import { parseParams, runOperation } from '../run-operation.ts';
 import { Subscription } from '../subscriptions/subscriptions.ts';
 import { createViewerLimit } from '../open-connections.ts';
@@ -40,10 +40,11 @@ export type HttpRequests = ReturnType<typeof createHttpRequests>;
  */
 export function createHttpRequests(parts: GatewayParts, answers: AnswerCache) {
   const { authenticate, maskError, trusted, observer } = parts;
-  const { bodyBytes } = parts.config.limits;
+  const { bodyBytes, unreadCharacters } = parts.config.limits;
+  const bodyOf = createBodyOf(bodyBytes);
   const streamed = getSSEProcessor();
   /** Of large responses, in characters: those that are never read must not fill the memory. */
-  const unread = createViewerLimit(parts.config.limits.unreadCharacters);
+  const unread = createViewerLimit(unreadCharacters);
   let yoga: Pick<GatewayYoga, 'getEnveloped'>;
 
   async function resultOf(context: HttpContext): Promise<Result> {
@@ -57,7 +58,7 @@ export function createHttpRequests(parts: GatewayParts, answers: AnswerCache) {
       return { errors: [requestRejected(status, authError.message, authError.code)] };
     }
     try {
-      const body = await parts.bodyOf(req);
+      const body = await bodyOf(req);
       const cached = answers.find(context, body);
       return cached ?? (await runOperation(yoga, context, parseParams(body, trusted)));
     } catch (error) {

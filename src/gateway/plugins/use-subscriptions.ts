@@ -35,7 +35,7 @@ export function useSubscriptions(parts: GatewayParts, { subscribe }: Subscriptio
     let subscription: Subscription | undefined;
     res.once('close', () => {
       connections.ofViewer.release(viewer.subject);
-      connections.remove(stream);
+      connections.open.delete(stream);
       subscription?.end();
     });
     // Yoga writes the stream's end to a response that may have ended already.
@@ -46,7 +46,7 @@ export function useSubscriptions(parts: GatewayParts, { subscribe }: Subscriptio
     // This process is shutting down, and an open stream would delay it.
     if (!parts.isServing()) res.destroy();
     if (res.destroyed) subscription.end();
-    else connections.add(stream);
+    else connections.open.add(stream);
     return subscription;
   }
 

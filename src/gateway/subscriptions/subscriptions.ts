@@ -91,6 +91,7 @@ export function createSubscriptions(parts: GatewayParts) {
   const { hub, audit } = services;
   const resultOf = createEventResults(parts);
   const running = new Set<Subscription>();
+  metrics.watch(() => ({ subscriptions: running.size }));
   /** The subscriptions that have caught up, by the key of their operation. */
   const live = new Map<string, Receivers>();
   /** When an operation first failed to decide who may see an event: a client that reconnects does not wait anew. */
@@ -234,7 +235,6 @@ export function createSubscriptions(parts: GatewayParts) {
     },
     /** Called when the log was lost: all running subscriptions belong to the old one. */
     endAll: () => interruptAll(running),
-    running,
   };
 }
 

@@ -30,7 +30,7 @@ const ANY_DOCUMENT = parse('{ __typename }');
 
 /** WebSocket `/graphql`: graphql-transport-ws, by graphql-ws, with operations that run through Yoga's plugins. */
 export function createWebSockets(parts: GatewayParts, yoga: GatewayYoga) {
-  const { schema, maskError, trusted, observer } = parts;
+  const { schema, maskError, trusted, observer, connections } = parts;
   const { limits } = parts.config;
 
   const protocol = makeServer<Record<string, unknown>, WsConnection>({
@@ -92,7 +92,6 @@ export function createWebSockets(parts: GatewayParts, yoga: GatewayYoga) {
     throw new AggregateError(response.errors ?? []);
   }
 
-  let size = 0;
   /** One per turn of the event loop, so that others are answered too when all clients reconnect after a restart. */
   let handshakes: Promise<void> = Promise.resolve();
   const server = new WebSocketServer({
@@ -106,12 +105,14 @@ export function createWebSockets(parts: GatewayParts, yoga: GatewayYoga) {
     handleProtocols,
   });
 
+  parts.metrics.watch(() => ({
+    sockets: [...connections.open].filter((each) => each instanceof WsConnection).length,
+  }));
   server.on('headers', (lines, req) => lines.push(`${REQUEST_ID_HEADER}: ${requestIdOf(req)}`));
 
   function accept(ws: WebSocket, req: IncomingMessage): void {
     const connection = new WsConnection(ws, requestIdOf(req), parts);
-    size += 1;
-    parts.connections.add(connection);
+    connections.open.add(connection);
     ws.on('error', () => connection.release());
     ws.on('ping', () => connection.countMessage());
     ws.on('pong', () => {
@@ -119,32 +120,27 @@ export function createWebSockets(parts: GatewayParts, yoga: GatewayYoga) {
     });
     ws.on('close', () => {
       connection.release();
-      size -= 1;
-      parts.connections.remove(connection);
+      connections.open.delete(connection);
     });
     connection.onClosed = protocol.opened(connection, connection);
   }
 
-  return {
-    size: () => size,
-    upgrade(req: IncomingMessage, socket: Duplex, head: Buffer): void {
-      assignRequestId(req);
-      const problem = upgradeProblem(req, parts);
-      // A client that leaves while it waits is no failure.
-      socket.on('error', ignoreError);
-      if (problem)
-        return void socket.end(rawResponse(problem, requestIdOf(req)), () => socket.destroy());
-      handshakes = handshakes.then(() => nextTurn());
-      handshakes
-        .then(() => {
-          if (parts.isServing()) server.handleUpgrade(req, socket, head, accept);
-          else socket.destroy();
-        })
-        .catch((error: unknown) => {
-          socket.destroy();
-          parts.onUnexpected(error, requestIdOf(req));
-        });
-    },
+  return (req: IncomingMessage, socket: Duplex, head: Buffer): void => {
+    const requestId = assignRequestId(req);
+    const problem = upgradeProblem(req, parts);
+    // A client that leaves while it waits is no failure.
+    socket.on('error', ignoreError);
+    if (problem) return void socket.end(rawResponse(problem, requestId), () => socket.destroy());
+    handshakes = handshakes
+      .then(() => nextTurn())
+      .then(() => {
+        if (parts.isServing()) server.handleUpgrade(req, socket, head, accept);
+        else socket.destroy();
+      })
+      .catch((error: unknown) => {
+        socket.destroy();
+        parts.onUnexpected(error, requestId);
+      });
   };
 }
 
