@@ -1,12 +1,12 @@
 import type { ExecutionResult } from 'graphql';
-import { isAsyncIterable } from 'graphql-yoga';
+import { usePayloadFormatter } from 'graphql-yoga';
 import { LRUCache } from 'lru-cache';
 
 import type { Context, Services } from '../../context.ts';
 import type { CacheEntry } from '../../rest/cache.ts';
 import { acceptedBy } from '../request.ts';
 import type { GatewayParts } from '../gateway.ts';
-import type { ExecutionContext, GatewayPlugin, HttpContext } from '../yoga.ts';
+import type { ExecutionContext, HttpContext } from '../yoga.ts';
 
 /** What a result was made of: it may be sent again while all of it is valid. */
 export interface ResultBasis {
@@ -103,17 +103,13 @@ export function createAnswerCache({ services, ...parts }: GatewayParts) {
     return known;
   }
 
-  const plugin: GatewayPlugin = {
-    onExecute: () => ({
-      onExecuteDone({ args, result }) {
-        const context = args.contextValue as ExecutionContext;
-        const { answerKey: key } = context;
-        if (key === undefined || context.operation?.kind !== 'query') return;
-        if (isAsyncIterable(result) || result.errors) return;
-        if (recent.get(key)) store(key, result, context);
-        else recent.set(key, true);
-      },
-    }),
-  };
+  const plugin = usePayloadFormatter((result, { contextValue }) => {
+    const context = contextValue as ExecutionContext;
+    const { answerKey: key } = context;
+    if (key === undefined || result.errors || context.operation.kind !== 'query') return false;
+    if (recent.get(key)) store(key, result, context);
+    else recent.set(key, true);
+    return false;
+  });
   return { plugin, find };
 }

@@ -1,5 +1,5 @@
 import type { ExecutionArgs } from 'graphql';
-import { isAsyncIterable } from 'graphql-yoga';
+import { usePayloadFormatter } from 'graphql-yoga';
 
 import { createContext } from '../../context.ts';
 import { createUsage } from '../../rest/partner.ts';
@@ -38,27 +38,19 @@ export function useOperationContext({ services, config }: GatewayParts): Gateway
 }
 
 /** Audits which records an operation returned or denied, before the response is sent (`onExecute`). */
-export function useAudit(): GatewayPlugin {
-  return {
-    onExecute: () => ({
-      onExecuteDone: ({ args }) =>
-        (args.contextValue as ExecutionContext).resolverContext.audit?.finish(),
-    }),
-  };
-}
+export const useAudit = () =>
+  usePayloadFormatter((_result, { contextValue }) => {
+    (contextValue as ExecutionContext).resolverContext.audit?.finish();
+    return false;
+  });
 
 /** Writes one log line and some metrics for each executed operation, without variables or results (`onExecute`). */
-export function useOperationLog({ finished }: GatewayParts['observer']): GatewayPlugin {
-  return {
-    onExecute: () => ({
-      onExecuteDone({ args, result }) {
-        if (isAsyncIterable(result)) return;
-        const { operation, requestId, resolverContext } = args.contextValue as ExecutionContext;
-        const { id, kind, name, startedAt } = operation;
-        const outcome = String(result.errors?.[0]?.extensions['code'] ?? 'ok');
-        const durationMs = performance.now() - startedAt;
-        finished({ id, requestId, kind, name, durationMs, outcome }, resolverContext.usage);
-      },
-    }),
-  };
-}
+export const useOperationLog = ({ finished }: GatewayParts['observer']) =>
+  usePayloadFormatter(({ errors }, { contextValue }) => {
+    const { operation, requestId, resolverContext } = contextValue as ExecutionContext;
+    const { id, kind, name, startedAt } = operation;
+    const outcome = String(errors?.[0]?.extensions['code'] ?? 'ok');
+    const durationMs = performance.now() - startedAt;
+    finished({ id, requestId, kind, name, durationMs, outcome }, resolverContext.usage);
+    return false;
+  });

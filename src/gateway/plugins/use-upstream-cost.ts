@@ -51,10 +51,7 @@ export function useUpstreamCost({ config }: GatewayParts): GatewayPlugin {
   return {
     onExecute({ args, setResultAndStopExecution }) {
       const errors = prepare(args);
-      if (errors) {
-        setResultAndStopExecution({ errors });
-        return;
-      }
+      if (errors) return void setResultAndStopExecution({ errors });
       return {
         onExecuteDone({ args: { contextValue }, result, setResult }) {
           if (isAsyncIterable(result)) return;
