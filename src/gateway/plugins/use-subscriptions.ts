@@ -2,9 +2,8 @@ import type { ExecutionArgs } from 'graphql';
 
 import { hasExpired } from '../../viewer/viewer.ts';
 import { requestRejected } from '../client-error.ts';
-import type { OpenConnection } from '../open-connections.ts';
+import { Backlog, type OpenConnection } from '../open-connections.ts';
 import { acceptedBy } from '../request.ts';
-import { Backlog } from '../subscriptions/backlog.ts';
 import { type Sink, Subscription, type Subscriptions } from '../subscriptions/subscriptions.ts';
 import type { GatewayParts } from '../gateway.ts';
 import type { GatewayContext, GatewayPlugin } from '../yoga.ts';

@@ -3,8 +3,7 @@ import type { WebSocket } from 'ws';
 
 import { Unauthenticated } from '../../viewer/authenticate.ts';
 import { type Viewer, hasExpired } from '../../viewer/viewer.ts';
-import { Backlog } from '../subscriptions/backlog.ts';
-import type { OpenConnection } from '../open-connections.ts';
+import { Backlog, type OpenConnection } from '../open-connections.ts';
 import type { GatewayParts } from '../gateway.ts';
 
 /** Clients of graphql-ws reconnect after these two, 4403 and 4408; other codes are final. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 
-import { Backlog } from '../../../src/gateway/subscriptions/backlog.ts';
+import { Backlog } from '../../../src/gateway/open-connections.ts';
 
 const LIMITS = { socketQueueEvents: 256, socketQueueBytes: 1_048_576 };
 
