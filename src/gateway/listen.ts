@@ -32,11 +32,10 @@ export const rawResponse = (status: number, requestId?: string): string =>
  */
 export async function listen(
   app: Pick<Gateway, 'handle' | 'upgrade' | 'closeSocketsAndStreams'>,
-  { http, limits, upstream }: Config,
+  { http: { host, port }, limits, upstream }: Config,
   shutdown: AbortController,
   onRefused: () => void,
 ) {
-  const { host, port } = http;
   const { headersMs, requestMs } = limits;
   const server = createServer({
     headersTimeout: headersMs,

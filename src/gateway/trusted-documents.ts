@@ -40,14 +40,13 @@ export function readTrustedDocuments(config: Config, schema: GraphQLSchema) {
 }
 
 function readJson(file: string): object {
-  let json: unknown;
   try {
-    json = JSON.parse(readFileSync(file, 'utf8'));
+    const json: unknown = JSON.parse(readFileSync(file, 'utf8'));
+    if (isObject(json)) return json;
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? ` (${String(error.code)})` : '';
     throw refused([code ? `the file can't be read${code}` : 'the file is not valid JSON']);
   }
-  if (isObject(json)) return json;
   throw refused(['the file must hold a JSON object, hash → document']);
 }
 

@@ -29,9 +29,6 @@ export const CLIENT_CODES: ReadonlySet<string> = new Set([
   'EVENTS_EXPIRED',
 ]);
 
-/** What a client may read of an error besides its code and message. */
-type Details = Partial<Readonly<Record<'issues' | 'retryAfter' | 'oldestCursor', unknown>>>;
-
 /** Decides what a client may read of errors. Unexpected ones are passed to `onUnexpected`, to be logged, and replaced. */
 export function createErrorMasking(
   onUnexpected: (cause: unknown, requestId?: string) => void,
@@ -44,7 +41,7 @@ export function createErrorMasking(
     const cause = located ? (located.originalError ?? undefined) : error;
     const where = { nodes: located?.nodes, path: located?.path };
     if (cause instanceof CodedError && CLIENT_CODES.has(cause.code)) {
-      const { issues, retryAfter, oldestCursor } = cause as Details;
+      const { issues, retryAfter, oldestCursor } = cause as CodedError & Record<string, unknown>;
       const extensions = { issues, retryAfter, oldestCursor };
       return new ClientError(cause.code, messageOf(cause), { ...where, extensions });
     }
@@ -136,13 +133,12 @@ function nullPosition(path: readonly (string | number)[], data: unknown): string
   return JSON.stringify(position);
 }
 
-const startOf = ({ positions }: GraphQLError): number => positions?.[0] ?? 0;
-
 /** Paths of the same field differ in an index, or in the alias of a parent. */
 const byIndex = new Intl.Collator('en', { numeric: true });
 
 const inDocumentOrder = (a: GraphQLError, b: GraphQLError): number =>
-  startOf(a) - startOf(b) || byIndex.compare(String(a.path), String(b.path));
+  (a.positions?.[0] ?? 0) - (b.positions?.[0] ?? 0) ||
+  byIndex.compare(String(a.path), String(b.path));
 
 /** By its message: the limit of events has the same code. */
 const isCallLimitError = ({ message }: GraphQLError): boolean =>
