@@ -7,10 +7,6 @@ import type { Config } from '../config.ts';
 import { endOfTurn } from '../end-of-turn.ts';
 import type { Gateway } from './gateway.ts';
 
-/** After a restart all clients reconnect in the same second. The system may allow fewer. */
-const BACKLOG = 4_096;
-/** Longer than proxies keep idle connections: a request that is sent while the server closes one would fail. */
-const KEEP_ALIVE_MS = 75_000;
 /** How long clients may take to close their subscriptions. */
 const CLOSE_GRACE_MS = 3_000;
 /** How long running requests may take to finish after the signal to stop. */
@@ -40,7 +36,8 @@ export async function listen(
   const server = createServer({
     headersTimeout: headersMs,
     requestTimeout: requestMs,
-    keepAliveTimeout: KEEP_ALIVE_MS,
+    // Longer than proxies keep idle connections: a request that is sent while the server closes one would fail.
+    keepAliveTimeout: 75_000,
     connectionsCheckingInterval: Math.min(headersMs, 1_000),
     // Some HTTP clients offer h2c with every request, and accept an HTTP/1.1 response.
     shouldUpgradeCallback: ({ headers }) => headers.upgrade?.toLowerCase() === 'websocket',
@@ -86,7 +83,8 @@ export async function listen(
     socket.end(rawResponse(405), () => socket.destroy());
   });
 
-  server.listen({ port, host, backlog: BACKLOG });
+  // After a restart all clients reconnect in the same second. The system may allow fewer.
+  server.listen({ port, host, backlog: 4_096 });
   await once(server, 'listening').catch((error: Error) => {
     throw new Error(`HOST and PORT can't be listened on: ${error.message}`, { cause: error });
   });

@@ -34,13 +34,8 @@ export interface CachedAnswer extends ResultBasis {
 
 export type AnswerCache = ReturnType<typeof createAnswerCache>;
 
-/** For all answers: bodies, keys and overhead. */
-const CACHE_BYTES = 64 * 1024 * 1024;
-const MAX_ENTRY_BYTES = 4 * 1024 * 1024;
 const OVERHEAD_BYTES = 2_048;
 const MAX_STRING_LENGTH = 16_384;
-const RECENT_REQUESTS = 2_500;
-const RECENT_CHARACTERS = 2_000_000;
 
 /**
  * `find` has the answer to a repeated query while everything that it was made of is valid. The plugin caches an answer at
@@ -49,8 +44,9 @@ const RECENT_CHARACTERS = 2_000_000;
  */
 export function createAnswerCache({ services, ...parts }: GatewayParts) {
   const answers = new LRUCache<string, CachedAnswer>({
-    maxSize: CACHE_BYTES,
-    maxEntrySize: MAX_ENTRY_BYTES,
+    // In bytes, for bodies, keys and overhead.
+    maxSize: 64 * 2 ** 20,
+    maxEntrySize: 4 * 2 ** 20,
     ttlAutopurge: true,
     ttlResolution: 0,
     perf: services.partner.clock,
@@ -59,8 +55,8 @@ export function createAnswerCache({ services, ...parts }: GatewayParts) {
   });
   /** The keys of recent requests. */
   const recent = new LRUCache<string, true>({
-    max: RECENT_REQUESTS,
-    maxSize: RECENT_CHARACTERS,
+    max: 2_500,
+    maxSize: 2_000_000,
     sizeCalculation: (_, key) => key.length,
   });
 

@@ -20,8 +20,7 @@ import type { Config, Limits } from '../../config.ts';
 import { type ClientError, documentRejected, operationRejected } from '../client-error.ts';
 import type { GatewayPlugin } from '../yoga.ts';
 
-/** Mostly for the syntax tree, which takes about 500 bytes per token. */
-const CACHE_BYTES = 12 * 1024 * 1024;
+/** For the syntax tree, which takes most of the memory. */
 const BYTES_PER_TOKEN = 500;
 const BYTES_PER_CHARACTER = 4;
 export const MAX_REPORTED_ERRORS = 5;
@@ -32,7 +31,7 @@ export const MAX_REPORTED_ERRORS = 5;
  */
 export function useDocumentLimits({ limits, http }: Config): GatewayPlugin {
   const cache = new LRUCache<string, DocumentNode>({
-    maxSize: CACHE_BYTES,
+    maxSize: 12 * 2 ** 20,
     sizeCalculation: ({ tokenCount = 0 }, source) =>
       BYTES_PER_TOKEN * (1 + tokenCount) + BYTES_PER_CHARACTER * source.length,
   });

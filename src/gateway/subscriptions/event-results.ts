@@ -22,21 +22,17 @@ export interface EventResult {
   readonly executedAt?: number | undefined;
 }
 
-/** Clients that resume at the same time replay the same events, so recent results are kept while they are valid. */
-const CACHED_MS = 5_000;
-const CACHED_RESULTS = 1_000;
-const CACHED_BYTES = 8 * 1024 * 1024;
-
 /** Executes each event once for equal operations, with new loaders, so that linked records are fetched anew. */
 export function createEventResults({ services, config, maskErrors }: GatewayParts) {
-  const recent = { max: CACHED_RESULTS, ttl: CACHED_MS, ttlAutopurge: true };
+  // Clients that resume at the same time replay the same events, so recent results are kept while they are valid.
+  const recent = { max: 1_000, ttl: 5_000, ttlAutopurge: true };
   const usages = new LRUCache<string, Usage>({
     ...recent,
     memoMethod: () => createUsage({ maxCalls: config.operation.maxUpstreamCalls }),
   });
   const results = new LRUCache<string, EventResult, Parameters<typeof execute>>({
     ...recent,
-    maxSize: CACHED_BYTES,
+    maxSize: 8 * 2 ** 20,
     sizeCalculation: ({ json = '' }, key) => key.length + json.length,
     fetchMethod: (_key, _stale, { context }) =>
       services.hub.runOrQuarantine(context[0], 'listener', () => execute(...context)),

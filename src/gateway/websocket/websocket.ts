@@ -18,8 +18,6 @@ import type { GatewayParts } from '../gateway.ts';
 import type { GatewayContext, GatewayYoga } from '../yoga.ts';
 import { TRY_AGAIN_LATER, WsConnection } from './connection.ts';
 
-/** Clients send a message in one fragment, or a few. */
-const MAX_FRAGMENTS = 64;
 /** The id is sent with every event. */
 const MAX_ID_CHARACTERS = 128;
 /** A ping's payload comes back in its pong. This is enough for a client to match them. */
@@ -101,7 +99,8 @@ export function createWebSockets(parts: GatewayParts, yoga: GatewayYoga) {
     // graphql-ws takes a few microtasks for a message, and the next one of the same operation has to find it handled.
     allowSynchronousEvents: false,
     maxPayload: limits.frameBytes,
-    maxFragments: MAX_FRAGMENTS,
+    // Clients send a message in one fragment, or a few.
+    maxFragments: 64,
     handleProtocols,
   });
 
