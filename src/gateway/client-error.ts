@@ -30,15 +30,9 @@ const STATUS_HEADERS: Readonly<Record<number, Record<string, string>>> = {
 export const requestRejected = (status: number, message: string, code = 'BAD_USER_INPUT') =>
   new ClientError(code, message, {}, { status, headers: STATUS_HEADERS[status] ?? {} });
 
-/** A name in a document may be as long as the document. */
-const MAX_MESSAGE_CHARACTERS = 300;
-
-/** An error of graphql's parser or validation. The message may hold names, but no values. */
+/** An error of graphql's parser or validation. The message may hold names, which may be very long, but no values. */
 export const documentRejected = ({ source, positions }: GraphQLError, message: string) =>
-  operationRejected('BAD_USER_INPUT', message.slice(0, MAX_MESSAGE_CHARACTERS), {
-    source,
-    positions,
-  });
+  operationRejected('BAD_USER_INPUT', message.slice(0, 300), { source, positions });
 
 /** A result as it is sent to a client. Its errors have the request's id, and come first, so that they are noticed. */
 export function forClient(result: ExecutionResult, requestId?: string): ExecutionResult {

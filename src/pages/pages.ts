@@ -44,9 +44,6 @@ const ASSETS: readonly (readonly [string, Load])[] = [
   ['graphiql/graphql.worker.js', async () => (await bundle()).graphqlWorker],
 ];
 
-/** The notice on GraphiQL's page. */
-const TOKEN_NOTICE = /<p id="token-notice".*?<\/p>/s;
-
 /** GraphiQL, the Live notes page and the schema's text. Everything is served from here. */
 export function createPages(schema: GraphQLSchema, { auth, partner }: Config) {
   /** Whether the pages ask for a token before their first request. */
@@ -58,7 +55,7 @@ export function createPages(schema: GraphQLSchema, { auth, partner }: Config) {
     return html
       .replace('data-auth="open"', `data-auth="${needsToken ? 'token' : 'open'}"`)
       .replace('data-data="real"', `data-data="${data}"`)
-      .replace(needsToken ? '' : TOKEN_NOTICE, '');
+      .replace(needsToken ? '' : /<p id="token-notice".*?<\/p>/s, '');
   }
   const files = [
     ['/', serveFile('index.html', page)],
