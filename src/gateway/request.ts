@@ -23,8 +23,11 @@ export function acceptedBy({ headers: { accept: header } }: IncomingMessage) {
   return { json, stream: ranges.some(({ type }) => type === 'text/event-stream') };
 }
 
+/** A media type and its parameters. */
+const partsOf = (text: string) => text.split(';').map((part) => part.trim().toLowerCase());
+
 function rangeOf(text: string): { readonly type: string; readonly quality: number } {
-  const [type = '', ...parameters] = text.split(';').map((part) => part.trim().toLowerCase());
+  const [type = '', ...parameters] = partsOf(text);
   const quality = parameters.find((part) => part.startsWith('q='))?.slice(2);
   return { type, quality: quality === undefined ? 1 : Number(quality) || 0 };
 }
@@ -34,8 +37,11 @@ export function requestProblem(req: IncomingMessage, maxBytes: number): ClientEr
   if (req.method !== 'POST') return NOT_POST;
   const { json, stream } = acceptedBy(req);
   if (!json && !stream) return NOT_ACCEPTABLE;
-  const announced = Number(req.headers['content-length'] ?? 0);
-  return contentProblem(req) ?? (announced > maxBytes ? tooLarge(maxBytes) : undefined);
+  // Only plain JSON: forms and text need no preflight across origins, and compressed bodies can be huge.
+  const { 'content-type': type = '', 'content-encoding': encoding = 'identity' } = req.headers;
+  if (type !== 'application/json' && !isJsonInUtf8(type)) return NOT_JSON;
+  if (encoding.toLowerCase() !== 'identity') return ENCODED;
+  return Number(req.headers['content-length'] ?? 0) > maxBytes ? tooLarge(maxBytes) : undefined;
 }
 
 const NOT_POST = requestRejected(
@@ -46,23 +52,16 @@ const NOT_ACCEPTABLE = requestRejected(
   406,
   'Accept application/graphql-response+json, application/json or text/event-stream.',
 );
+const NOT_JSON = requestRejected(415, 'The body must be sent as application/json in UTF-8.');
+const ENCODED = requestRejected(415, 'The body must be sent without a content encoding.');
 const tooLarge = (maxBytes: number) =>
   requestRejected(413, `A request may have at most ${maxBytes} bytes.`);
 
-/** Only plain JSON: forms and text need no preflight across origins, and compressed bodies can be huge. */
-function contentProblem({ headers }: IncomingMessage): ClientError | undefined {
-  const { 'content-type': content = '', 'content-encoding': encoding } = headers;
-  if (content === 'application/json' && encoding === undefined) return undefined;
-  const [type = '', ...parameters] = content.toLowerCase().split(';');
-  const charsets = parameters.filter((text) => text.trim().startsWith('charset'));
-  const isJson = type.trim() === 'application/json';
-  if (!isJson || !charsets.every((text) => /^\s*charset="?utf-?8"?\s*$/.test(text))) {
-    return requestRejected(415, 'The body must be sent as application/json in UTF-8.');
-  }
-  if (encoding !== undefined && encoding.toLowerCase() !== 'identity') {
-    return requestRejected(415, 'The body must be sent without a content encoding.');
-  }
-  return undefined;
+function isJsonInUtf8(contentType: string): boolean {
+  const [type, ...parameters] = partsOf(contentType);
+  const charsets = parameters.filter((text) => text.startsWith('charset'));
+  const isUtf8Named = charsets.every((text) => /^charset="?utf-?8"?$/.test(text));
+  return type === 'application/json' && isUtf8Named;
 }
 
 function textOf(bytes: Buffer): string {

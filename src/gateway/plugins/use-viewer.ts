@@ -3,11 +3,9 @@ import type { Authenticate } from '../../viewer/authenticate.ts';
 import type { GatewayPlugin, HttpContext } from '../yoga.ts';
 
 /** Authenticates each HTTP request that Yoga gets (`onRequest`). WebSockets are authenticated when they are initialized. */
-export function useViewer(authenticate: Authenticate): GatewayPlugin {
-  return {
-    onRequest: ({ serverContext }) => addViewer(serverContext, authenticate),
-  };
-}
+export const useViewer = (authenticate: Authenticate): GatewayPlugin => ({
+  onRequest: ({ serverContext }) => addViewer(serverContext, authenticate),
+});
 
 /** Puts the viewer, or the error, into the context. Called before the body is read. */
 export async function addViewer(context: HttpContext, authenticate: Authenticate): Promise<void> {
