@@ -19,7 +19,6 @@ import { readTrustedDocuments } from './trusted-documents.ts';
 import { createWebSockets } from './websocket/websocket.ts';
 import { createGatewayYoga } from './yoga.ts';
 
-/** What the server passes in. */
 export interface GatewayOptions {
   readonly config: Config;
   readonly services: Services;

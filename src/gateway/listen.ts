@@ -15,8 +15,6 @@ const DRAIN_MS = 10_000;
 const DISCARD_MS = 500;
 /** Node hands over all requests that come at once on a connection, before the first is answered. */
 const MAX_PIPELINED = 101;
-/** How often a shutdown checks whether all responses are sent. */
-const CHECK_MS = 50;
 
 /** A response for connections without a parsed request. */
 export const rawResponse = (status: number, requestId?: string): string =>
@@ -103,9 +101,10 @@ export async function listen(
       const closed = once(server.close(), 'close');
       app.closeSocketsAndStreams(CLOSE_GRACE_MS, DRAIN_MS);
       const deadline = performance.now() + DRAIN_MS;
+      // Checks whether all responses are sent.
       const closing = setInterval(() => {
         if (running.size === 0 || performance.now() > deadline) server.closeAllConnections();
-      }, CHECK_MS);
+      }, 50);
       await closed;
       clearInterval(closing);
     },

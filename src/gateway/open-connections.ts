@@ -11,7 +11,6 @@ export interface OpenConnection {
   readonly isBusy?: boolean;
   /** Closes gracefully, so that the client reconnects. One that is busy is closed after its answers. */
   end(): void;
-  /** Closes immediately. */
   destroy(): void;
 }
 

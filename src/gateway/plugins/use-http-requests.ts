@@ -35,8 +35,7 @@ export type HttpRequests = ReturnType<typeof createHttpRequests>;
 /**
  * Checks requests, reads their bodies from node's own stream, and runs their operations through the plugins. `answer` is
  * for clients that accept JSON: without Yoga's Fetch layer a small query takes 0.81 of the CPU. The plugin answers all other
- * requests in `onRequest`. Subscriptions, and every response to a client that accepts only `text/event-stream`, are sent by
- * Yoga's own processor of server-sent events.
+ * requests in `onRequest`. Event streams are sent by Yoga's own processor.
  */
 export function createHttpRequests(parts: GatewayParts, answers: AnswerCache) {
   const { authenticate, maskError, trusted, observer } = parts;
