@@ -4,6 +4,7 @@ import type { ExecutionResult } from 'graphql';
 import { type FetchAPI, getSSEProcessor } from 'graphql-yoga';
 
 import { endOfTurn } from '../../end-of-turn.ts';
+import { CodedError } from '../../errors.ts';
 import { forClient, requestRejected } from '../client-error.ts';
 import { acceptedBy, createBodyOf, requestIdOf, requestProblem } from '../request.ts';
 import { parseParams, runOperation } from '../run-operation.ts';
@@ -52,11 +53,12 @@ export function createHttpRequests(parts: GatewayParts, answers: AnswerCache) {
     context.requestId = requestIdOf(req);
     const problem = parts.isShortOfMemory() ? SHORT_OF_MEMORY : requestProblem(req, bodyBytes);
     if (problem) return { errors: [problem] };
-    if (authError) {
+    if (authError instanceof CodedError) {
       const status = authError.code === 'UNAUTHENTICATED' ? 401 : 503;
       return { errors: [requestRejected(status, authError.message, authError.code)] };
     }
     try {
+      if (authError) throw authError;
       const body = await bodyOf(req);
       const cached = answers.find(context, body);
       return cached ?? (await runOperation(yoga, context, parseParams(body, trusted)));

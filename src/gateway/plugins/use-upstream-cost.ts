@@ -51,7 +51,7 @@ export function useUpstreamCost({ config }: GatewayParts): GatewayPlugin {
   return {
     onExecute({ args, setResultAndStopExecution }) {
       const errors = prepare(args);
-      if (errors) return void setResultAndStopExecution({ errors });
+      if (errors) return setResultAndStopExecution({ errors });
       return {
         onExecuteDone({ args: { contextValue }, result, setResult }) {
           if (isAsyncIterable(result)) return;
