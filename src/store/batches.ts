@@ -2,9 +2,6 @@ import { setImmediate } from 'node:timers/promises';
 
 import { StoreUnavailable } from '../errors.ts';
 
-/** Limits memory while a disk or a server stalls. */
-const MAX_WAITING = 50_000;
-
 /** Group commit: calls that arrive while a batch runs share the next one. */
 export function createBatches<Call, Answer>(
   run: (calls: readonly Call[]) => Promise<readonly (Answer | Error)[]>,
@@ -18,24 +15,21 @@ export function createBatches<Call, Answer>(
     await setImmediate();
     while (waiting.length > 0) {
       const batch = waiting.splice(0, maxBatchSize);
-      try {
-        const answers = await run(batch.map(({ call }) => call));
-        batch.forEach(({ answer }, i) => {
-          const result = answers[i] as Answer | Error;
-          if (result instanceof Error) answer.reject(result);
-          else answer.resolve(result);
-        });
-      } catch (error) {
-        for (const { answer } of batch) answer.reject(error);
-      }
+      const calls = batch.map(({ call }) => call);
+      const answers = await run(calls).catch((error: Error) => calls.map(() => error));
+      batch.forEach(({ answer }, i) => {
+        const result = answers[i] as Answer | Error;
+        if (result instanceof Error) answer.reject(result);
+        else answer.resolve(result);
+      });
     }
     running = undefined;
   }
 
   return {
     async call(call: Call): Promise<Answer> {
-      if (waiting.length >= MAX_WAITING)
-        throw new StoreUnavailable('the event store is overloaded');
+      // Limits memory while a disk or a server stalls.
+      if (waiting.length >= 50_000) throw new StoreUnavailable('the event store is overloaded');
       const answer = Promise.withResolvers<Answer>();
       waiting.push({ call, answer });
       running ??= runBatches();
