@@ -32,12 +32,9 @@ const TABLES = `
   CREATE INDEX IF NOT EXISTS quarantine_count ON quarantine (received_at);
 `;
 
-/**
- * Checkpoints are rare, so that a page with a hundred changes is copied once. In return the write-ahead log may grow to
- * 64 MB, which is read quickly after a crash. The exclusive lock is taken with the first access and held until the
- * process ends, however it ends.
- */
 function prepareDatabase(db: DatabaseSync): void {
+  // Checkpoints are rare, so that a page with a hundred changes is copied once. In return the write-ahead log may grow
+  // to 64 MB, which is read quickly after a crash. The exclusive lock is held until the process ends, however it ends.
   db.exec(`
     PRAGMA locking_mode = EXCLUSIVE;
     PRAGMA journal_mode = WAL;
@@ -55,12 +52,11 @@ function prepareDatabase(db: DatabaseSync): void {
   db.exec(`PRAGMA user_version = ${VERSION}; COMMIT`);
 }
 
-/** A process that is about to end may still have the file locked. */
-const LOCK_MS = 1_000;
 const OTHER_DIR = 'set EVENT_STORE_DIR to another directory';
 // https://sqlite.org/rescode.html
 const [BUSY, FULL] = [5, 13];
-/** I/O error, corrupt, not a database. */
+// I/O error, corrupt, not a database. The state of the disk is then unknown, so the store must be opened anew: after a
+// failed fsync the kernel may have dropped the pages, and a second one then succeeds although they are lost.
 const DAMAGES = [10, 11, 26];
 const NOT_PERMITTED = `can't be created or written to by this user: change the owner or the mode of the directory and its files, or ${OTHER_DIR}`;
 const ON_FULL_DISK = `is on a full disk: free space, or ${OTHER_DIR}`;
@@ -86,12 +82,14 @@ export function openDatabase(path: string): DatabaseSync {
     // SQLite gives the write-ahead log the mode of the database, which may lie in a folder others can read.
     for (const name of [file, `${file}-wal`, `${file}-shm`])
       if (fs.existsSync(name)) fs.chmodSync(name, 0o600);
-    const db = new DatabaseSync(file, { timeout: LOCK_MS });
+    // A process that is about to end may still have the file locked.
+    const db = new DatabaseSync(file, { timeout: 1_000 });
     prepareDatabase(db);
     return db;
   } catch (error) {
-    const code = isSqliteError(error) ? error.errcode & 0xff : Object(error).code;
+    const { errcode, code } = Object(error);
     const refusal =
+      REFUSALS[errcode & 0xff] ??
       REFUSALS[code] ??
       `cannot be opened as event store: ${sqliteFailureOf(error).reason}. Check events.db in it, or ${OTHER_DIR}`;
     throw new StoreUnavailable(`${dir} ${refusal}`, { cause: error });
@@ -105,20 +103,11 @@ function makeDir(dir: string): void {
   fs.mkdirSync(dir, { mode: 0o700 });
 }
 
-const isSqliteError = (error: unknown): error is { errcode: number; errstr: string } =>
-  error instanceof Error && 'errcode' in error;
-
-/**
- * After damage the state of the disk is unknown, so the store must be opened anew: after a failed fsync the kernel may
- * have dropped the pages, and a second one then succeeds although they are lost.
- */
 export function sqliteFailureOf(error: unknown) {
-  if (isSqliteError(error)) {
-    const { errcode, errstr } = error;
-    const isDamage = DAMAGES.includes(errcode & 0xff);
-    return { isDamage, reason: `${errstr} (SQLite code ${errcode})` };
-  }
-  if (error instanceof StoreUnavailable) return { isDamage: false, reason: error.message };
+  const { errcode, errstr }: { errcode?: number; errstr?: string } = Object(error);
+  const isDamage = errcode !== undefined && DAMAGES.includes(errcode & 0xff);
+  if (errcode !== undefined) return { isDamage, reason: `${errstr} (SQLite code ${errcode})` };
+  if (error instanceof StoreUnavailable) return { isDamage, reason: error.message };
   // Never its message: that may quote the value that did not fit, and the reason will be logged.
-  return { isDamage: false, reason: error instanceof Error ? error.name : 'unknown' };
+  return { isDamage, reason: error instanceof Error ? error.name : 'unknown' };
 }
