@@ -14,11 +14,6 @@ const WRITE_MS = 25_000;
 const LATE_MS = 3_000;
 /** Less than HTTP clients and proxies wait. */
 const MAX_WAIT_MS = 15_000;
-const MIN_POLL_MS = 25;
-const MAX_POLL_MS = 400;
-const REPEAT_EVERY_MS = 1_000;
-/** An outcome may contain an answer of the Partner API. */
-const MAX_CHARACTERS = 16_000_000;
 /** Two minutes of a store that answers: TCP may deliver a claim that has timed out long after the server is back. */
 const CLAIM_ROUNDS = 120;
 
@@ -46,14 +41,15 @@ export function createRunOnce(keys: KeyStore, operationMs = 15_000, now: () => n
   const maxRunMs = operationMs + WRITE_MS;
   /** Outcomes to write, by key, and claims to delete, by value, since a key may be claimed several times. */
   const unconfirmed = new LRUCache<string, { key: string; outcome?: string; rounds: number }>({
-    maxSize: MAX_CHARACTERS,
+    // In characters: an outcome may contain an answer of the Partner API.
+    maxSize: 16_000_000,
     sizeCalculation: ({ key, outcome = '' }, id) => id.length + key.length + outcome.length,
     ttl: KEPT_MS,
   });
 
   async function runOnce<T>(key: string, fingerprint: string, run: () => Promise<T>): Promise<T> {
     let waitedMs = 0;
-    for (let pauseMs = MIN_POLL_MS; ; pauseMs = Math.min(pauseMs * 2, MAX_POLL_MS)) {
+    for (let pauseMs = 25; ; pauseMs = Math.min(pauseMs * 2, 400)) {
       const mine = textOf({ state: 'running', fingerprint, since: now(), id: crypto.randomUUID() });
       const theirs = unconfirmed.get(key)?.outcome ?? (await claim(key, mine));
       if (theirs === undefined) return runAndSettle(key, mine, fingerprint, run);
@@ -117,7 +113,7 @@ export function createRunOnce(keys: KeyStore, operationMs = 15_000, now: () => n
       unconfirmed.delete(id);
     }
   }
-  const repeating = inBackground(REPEAT_EVERY_MS, repeat);
+  const repeating = inBackground(1_000, repeat);
 
   return Object.assign(runOnce, {
     async [Symbol.asyncDispose](): Promise<void> {

@@ -62,11 +62,8 @@ export interface EventLog {
   trim(): Promise<void>;
 }
 
-/** A sender's retries end long before this, so a key that is older can't come back as a copy. */
-const MIN_WINDOW_MS = 7 * 24 * 3_600_000;
-
-/** A key outlives its event, or a late copy would be appended next to the original. */
-export const dedupeWindowMs = (retentionMs: number) => Math.max(retentionMs, MIN_WINDOW_MS);
+/** A key outlives its event, or a late copy would be appended again. A sender's retries end long before a week. */
+export const dedupeWindowMs = (retentionMs: number) => Math.max(retentionMs, 7 * 24 * 3_600_000);
 
 export const OF_SUBJECT_LIMIT = 1_000;
 
@@ -107,10 +104,7 @@ export const QUARANTINE_MAX_ENTRIES = 10_000;
 
 /** Messages to the other instances. Not durable: `onGap` says when some may have been missed. */
 export interface Bus {
-  /**
-   * Resolves when every other instance has handled the message, or after half a second. Never rejects: the change
-   * behind the message has been made already.
-   */
+  /** Resolves when all other instances have handled it, or after half a second. Never rejects: the change is made. */
   publish(message: string): Promise<void>;
   /** Rejects with `StoreUnavailable` if other instances can't be reached: a change is not made then. */
   check(): Promise<unknown>;

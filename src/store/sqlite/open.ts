@@ -12,7 +12,6 @@ const MAX_WRITES = 1_000;
 /** A write waits for no more reads than these. */
 const MAX_READS = 8;
 const MAX_RECENT = 2_000;
-const CHECKED_MS = 60_000;
 
 /** Operations of the worker, as they are called from here. */
 type Remote<Functions> = {
@@ -43,7 +42,7 @@ export async function openEmbedded(dir: string, options: StoreOptions): Promise<
       // SQLite goes on writing to a deleted file, whose events are gone after a restart.
       if (!existsSync(join(dir, 'events.db')))
         throw new StoreUnavailable('the file of the event store was deleted: restart the gateway');
-      await writes.put({ checked: '' }, CHECKED_MS);
+      await writes.put({ checked: '' }, 60_000);
     },
     broken: thread.broken.then(onProblem),
     [Symbol.asyncDispose]: thread.close,
