@@ -1,8 +1,6 @@
 import type { Bus } from '../store.ts';
 import { PREFIX, type RedisConnection } from './connection.ts';
 
-const ACKNOWLEDGED_WITHIN_MS = 500;
-
 /** Without a message, some of this sender's may have been lost. */
 type Envelope = Readonly<{ from: string; id: number; message?: string }>;
 
@@ -48,7 +46,7 @@ export function createRedisBus(connection: RedisConnection): Bus {
       const id = ++lastId;
       const { promise: over, resolve } = Promise.withResolvers<void>();
       // Also for a server that hangs, which rejects the message much later.
-      const timer = setTimeout(resolve, ACKNOWLEDGED_WITHIN_MS);
+      const timer = setTimeout(resolve, 500);
       /** Below zero while acknowledgements come before Redis has counted the receivers. */
       let missing = 0;
       const count = (receivers: number) => {

@@ -8,13 +8,7 @@ import { WrongServer, failureOf, inspect, reasonOf, repairAppendOnlyFile } from 
 
 const DEADLINE_MS = 3_000;
 const NO_ANSWER = `Redis did not answer within ${DEADLINE_MS} ms`;
-const MAX_PAUSE_MS = 2_000;
-/** At the start, a refusal is reported soon. Silence is given more time: machines are busy while everything starts. */
-const MAX_REFUSED_MS = 2_000;
-const MAX_SILENT_MS = 10_000;
 const WAIT_MS = 1_000;
-/** A replica that went offline may have become the primary. Sentinel tells the others within seconds. */
-const RECENT_MS = 15_000;
 const NOT_DURABLE =
   'Redis has neither an append-only file nor a replica: if it crashes, events are lost';
 
@@ -117,7 +111,8 @@ export function createConnection(url: string, onProblem: (message: string) => vo
       throw new StoreUnavailable('Redis failed: it is not the primary');
     const now = performance.now();
     const isOther = server.runId !== lastRunId;
-    if (isOther || server.replicas >= requiredReplicas || now - requiredAt > RECENT_MS) {
+    // A replica that went offline may have become the primary. Sentinel tells the others within seconds.
+    if (isOther || server.replicas >= requiredReplicas || now - requiredAt > 15_000) {
       requiredReplicas = Math.max(server.replicas, Math.min(requiredReplicas, 1));
       requiredAt = now;
     }
@@ -156,7 +151,7 @@ export function createConnection(url: string, onProblem: (message: string) => vo
     const began = performance.now();
     for (let retry = 0; !isClosed; retry += 1) {
       // Full jitter: instances that lost the same server do not reconnect at the same time.
-      await pause(Math.random() * Math.min(MAX_PAUSE_MS, 50 * 2 ** retry));
+      await pause(Math.random() * Math.min(2_000, 50 * 2 ** retry));
       try {
         return await connect();
       } catch (error) {
@@ -165,8 +160,9 @@ export function createConnection(url: string, onProblem: (message: string) => vo
         // Reads work already.
         if (session) return void connectWithRetry();
         if (error instanceof WrongServer) throw error;
-        const isSilent = error instanceof StoreUnavailable;
-        if (performance.now() - began > (isSilent ? MAX_SILENT_MS : MAX_REFUSED_MS))
+        // A refusal is reported soon. Silence is given more time: machines are busy while everything starts.
+        const limitMs = error instanceof StoreUnavailable ? 10_000 : 2_000;
+        if (performance.now() - began > limitMs)
           throw new StoreUnavailable(
             `Redis, as REDIS_URL names it, cannot be reached: ${lastFailure}`,
           );

@@ -10,16 +10,9 @@ import {
 } from '../store.ts';
 import { PREFIX, type RedisConnection, type Run } from './connection.ts';
 
-type Head = readonly [epoch: string, newest: number, stamp: string];
 type Entry = readonly [id: string, fields: readonly ['r', receivedAt: string, 'b', body: string]];
 
 const LOG_KEYS = ['epoch', 'newest', 'events'];
-/** A script blocks the whole server while it runs. */
-const MAX_APPENDS = 200;
-/** A subject's list may outlive its last event; entries that are gone are skipped. */
-const SUBJECT_GRACE_MS = 3_600_000;
-/** A message may be lost, and none is sent for a log that was flushed. So the log is checked this often. */
-const LOOK_AGAIN_MS = 1_000;
 
 const eventOf = ([id, [, receivedAt, , body]]: Entry): StoredEvent => ({
   position: Number.parseInt(id, 10),
@@ -39,12 +32,11 @@ export function createRedisLog(connection: RedisConnection, retentionMs: number)
 
   /** Sends the last seen state, so that the script can detect a lost log. Resolves to the present state and a result. */
   async function runOnLog<Result>(script: string, options: object, run: Run = connection.run) {
-    const former = [...formerEpochs].join(' ');
-    const known = { ...seen, former, fresh: crypto.randomUUID() };
+    const known = { ...seen, former: [...formerEpochs].join(' '), fresh: crypto.randomUUID() };
     const args = [JSON.stringify(known), JSON.stringify(options)];
     // EVAL and not EVALSHA: a restarted server has no cached scripts, and no command is sent twice here.
     const answer = await run((redis) => redis.eval(script, { keys: LOG_KEYS, arguments: args }));
-    const reply = answer as unknown as readonly [Head, Result];
+    const reply = answer as unknown as readonly [[string, newest: number, string], Result];
     const [epoch, newest, stamp] = reply[0];
     const isOther = epoch !== seen.epoch;
     // Replies of the two sockets come in any order: a late one must not bring an old log back.
@@ -73,17 +65,18 @@ export function createRedisLog(connection: RedisConnection, retentionMs: number)
     return { epoch, newest, oldest: page[0], events: page[1].map(eventOf) };
   }
 
-  async function appendAll(events: readonly NewEvent[]) {
+  // 200 at once: a script blocks the whole server while it runs.
+  const appends = createBatches(async (events: readonly NewEvent[]) => {
     const options = {
       windowMs: dedupeWindowMs(retentionMs),
-      subjectMs: retentionMs + SUBJECT_GRACE_MS,
+      // A subject's list may outlive its last event; entries that are gone are skipped.
+      subjectMs: retentionMs + 3_600_000,
       channel,
       // As text: a script's numbers are not exact.
       events: events.map((event) => ({ ...event, receivedAt: String(event.receivedAt) })),
     };
     return (await runOnLog<readonly number[]>(appendScript, options, connection.runDurably))[1];
-  }
-  const appends = createBatches(appendAll, MAX_APPENDS);
+  }, 200);
 
   return {
     append: (events) => Promise.all(events.map(appends.call)),
@@ -91,7 +84,8 @@ export function createRedisLog(connection: RedisConnection, retentionMs: number)
     bounds: () => read(0, 0),
     async changed(position) {
       if (position < Math.max(seen.newest, announced)) return;
-      const lookAgain = setTimeout(wakeReaders, LOOK_AGAIN_MS).unref();
+      // A message may be lost, and none is sent for a log that was flushed. So the log is checked this often.
+      const lookAgain = setTimeout(wakeReaders, 1_000).unref();
       await changed.promise;
       clearTimeout(lookAgain);
     },

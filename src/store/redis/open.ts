@@ -3,10 +3,6 @@ import { createRedisBus } from './bus.ts';
 import { createConnection } from './connection.ts';
 import { createRedisLog } from './event-log.ts';
 
-const CHECKED_MS = 60_000;
-/** How soon a dead socket and an added replica are noticed. */
-const INSPECT_EVERY_MS = 2_000;
-
 /** Many instances, one log: Redis 7 or Valkey, with scripts for whatever must happen as one step. */
 export async function openRedis(url: string, options: StoreOptions): Promise<Store> {
   const { retentionMs, onProblem = () => {} } = options;
@@ -14,7 +10,8 @@ export async function openRedis(url: string, options: StoreOptions): Promise<Sto
   const log = createRedisLog(connection, retentionMs);
   const bus = createRedisBus(connection);
   await connection.open();
-  const inspections = inBackground(INSPECT_EVERY_MS, connection.inspectServer);
+  // A dead socket and an added replica are noticed this soon.
+  const inspections = inBackground(2_000, connection.inspectServer);
   const { run, runDurably } = connection;
 
   /** Expiry uses the server's clock, so that a wrong clock of an instance frees no key early. */
@@ -66,7 +63,7 @@ export async function openRedis(url: string, options: StoreOptions): Promise<Sto
       remove: (id) => runDurably((redis) => redis.xDel('quarantine', id)),
       count: () => run((redis) => redis.xLen('quarantine')),
     },
-    check: () => Promise.all([keys.put({ checked: '' }, CHECKED_MS), log.bounds()]),
+    check: () => Promise.all([keys.put({ checked: '' }, 60_000), log.bounds()]),
     async [Symbol.asyncDispose]() {
       inspections[Symbol.dispose]();
       await connection.close();

@@ -74,21 +74,18 @@ export async function inspect(redis: RedisClient) {
   };
 }
 
-const POLL_MS = 50;
-const MAX_WAIT_MS = 30_000;
-
 /** Whether the file has been rewritten since the server was started. */
 async function rewrite(run: Run): Promise<boolean> {
   // Redis writes a transaction to the file only if it has two writes.
   await run((redis) => redis.multi().set('transaction', '').set('transaction', '').exec());
   // Rejected while a rewrite runs that another instance began, which is enough.
   await run((redis) => redis.bgRewriteAof().catch(() => ''));
-  const deadline = performance.now() + MAX_WAIT_MS;
+  const deadline = performance.now() + 30_000;
   while (performance.now() < deadline) {
     const info = await run((redis) => redis.info('persistence'));
     if (!/^aof_rewrite_(in_progress|scheduled):1/m.test(info))
       return /^aof_last_bgrewrite_status:ok/m.test(info) && !/^aof_rewrites:0/m.test(info);
-    await setTimeout(POLL_MS);
+    await setTimeout(50);
   }
   return false;
 }
