@@ -101,8 +101,7 @@ const SENT_IN_HEADER = 'must be printable ASCII, as it is sent in a header, but 
 const headerSecret = (min: number) =>
   secret(min, 'characters').regex(/^[\x20-\x7e]*$/, SENT_IN_HEADER);
 
-// Without the version segment every route answers 403 "Missing Authentication Token", which sends
-// people looking for a fault in their credentials.
+// Without the version every route answers 403 "Missing Authentication Token", which looks like a fault in credentials.
 const apiUrl = httpsUrl
   .transform(({ href }) => href.replace(/\/$/, ''))
   .refine((href) => /^[^?#]*\/v2$/.test(href), 'must end in /v2, but does not');
@@ -133,10 +132,7 @@ const redisUrl = text.refine(
 /** The value, which is not used if it is invalid. */
 type Read = <T>(name: string, type: z.ZodType<T>) => T;
 
-/**
- * Every environment variable and what it sets. A test looks each of them up in the README. `problems` are added to for
- * variables that are each valid alone.
- */
+/** Every environment variable and what it sets. Adds to `problems` for variables that are each valid alone. */
 function settings(read: Read, given: Environment, problems: string[]) {
   const unlessProduction = read('NODE_ENV', text.optional()) === 'production' ? 'off' : 'on';
   const sandbox = read('SANDBOX', onOrOff.default(unlessProduction));
