@@ -8,12 +8,8 @@ import { type KeyStore, inBackground } from './store.ts';
 
 /** A frontend that retries does so within minutes; a day is for those that were offline. */
 const KEPT_MS = 24 * 3_600_000;
-/** After its reads, which the operation's limit ends, a run has 15 s for the write and some for the store. */
-const WRITE_MS = 25_000;
 /** An instance that could not reach the store writes its outcomes this soon after the store is back. */
 const LATE_MS = 3_000;
-/** Less than HTTP clients and proxies wait. */
-const MAX_WAIT_MS = 15_000;
 /** Two minutes of a store that answers: TCP may deliver a claim that has timed out long after the server is back. */
 const CLAIM_ROUNDS = 120;
 
@@ -38,7 +34,8 @@ export type RunOnce = ReturnType<typeof createRunOnce>;
  * that reaches the store late deletes no other claim. What the store does not confirm is repeated in the background.
  */
 export function createRunOnce(keys: KeyStore, operationMs = 15_000, now: () => number = steadyNow) {
-  const maxRunMs = operationMs + WRITE_MS;
+  // After its reads, which the operation's limit ends, a run has 15 s for the write and some for the store.
+  const maxRunMs = operationMs + 25_000;
   /** Outcomes to write, by key, and claims to delete, by value, since a key may be claimed several times. */
   const unconfirmed = new LRUCache<string, { key: string; outcome?: string; rounds: number }>({
     // In characters: an outcome may contain an answer of the Partner API.
@@ -50,7 +47,8 @@ export function createRunOnce(keys: KeyStore, operationMs = 15_000, now: () => n
   async function runOnce<T>(key: string, fingerprint: string, run: () => Promise<T>): Promise<T> {
     let waitedMs = 0;
     for (let pauseMs = 25; ; pauseMs = Math.min(pauseMs * 2, 400)) {
-      const mine = textOf({ state: 'running', fingerprint, since: now(), id: crypto.randomUUID() });
+      const own: Claim = { state: 'running', fingerprint, since: now(), id: crypto.randomUUID() };
+      const mine = JSON.stringify(own);
       const theirs = unconfirmed.get(key)?.outcome ?? (await claim(key, mine));
       if (theirs === undefined) return runAndSettle(key, mine, fingerprint, run);
       if (unconfirmed.has(theirs)) {
@@ -63,7 +61,8 @@ export function createRunOnce(keys: KeyStore, operationMs = 15_000, now: () => n
       // If it runs for too long, its process must have died. The call is not sent again.
       if (first.state === 'unknown' || (waitedMs > LATE_MS && now() - first.since > maxRunMs))
         throw new CodedError('OUTCOME_UNKNOWN', FIRST_UNKNOWN);
-      if (waitedMs > MAX_WAIT_MS) throw new CodedError('TIMEOUT', FIRST_RUNNING);
+      // Less than HTTP clients and proxies wait.
+      if (waitedMs > 15_000) throw new CodedError('TIMEOUT', FIRST_RUNNING);
       await delay(pauseMs);
       waitedMs += pauseMs;
     }
@@ -97,7 +96,7 @@ export function createRunOnce(keys: KeyStore, operationMs = 15_000, now: () => n
 
   /** Never rejects. */
   async function settle(key: string, ending: Claim): Promise<void> {
-    const outcome = textOf(ending);
+    const outcome = JSON.stringify(ending);
     await put(key, outcome).catch(() => unconfirmed.set(key, { key, outcome, rounds: 0 }));
   }
 
@@ -122,5 +121,3 @@ export function createRunOnce(keys: KeyStore, operationMs = 15_000, now: () => n
     },
   });
 }
-
-const textOf = (claim: Claim): string => JSON.stringify(claim);

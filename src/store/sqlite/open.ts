@@ -8,9 +8,6 @@ import { StoreUnavailable } from '../../errors.ts';
 import type { EventLog, LogBounds, Store, StoreOptions, StoredEvent } from '../store.ts';
 import type { Batch, Operations, WorkerData } from './worker.ts';
 
-const MAX_WRITES = 1_000;
-/** A write waits for no more reads than these. */
-const MAX_READS = 8;
 const MAX_RECENT = 2_000;
 
 /** Operations of the worker, as they are called from here. */
@@ -85,9 +82,9 @@ function startThread(workerData: WorkerData, clock: () => number) {
     );
   }
 
-  // Batches of reads and of writes take turns in the worker, so that neither delays the other.
-  const reads = createBatches((calls: Batch['calls']) => run('reads', calls), MAX_READS);
-  const writes = createBatches((calls: Batch['calls']) => run('writes', calls), MAX_WRITES);
+  // Batches of reads and of writes take turns in the worker: a write waits for no more than 8 reads.
+  const reads = createBatches((calls: Batch['calls']) => run('reads', calls), 8);
+  const writes = createBatches((calls: Batch['calls']) => run('writes', calls), 1_000);
   const remote = ({ call }: typeof reads) => {
     const get =
       (_: object, name: string) =>
