@@ -35,8 +35,7 @@ export type Run = <Reply>(command: Command<Reply>) => Promise<Reply>;
 
 /**
  * A session has two sockets to one server, since WAIT blocks the commands behind it. It is replaced when the server is
- * lost or may not be the primary any more; commands fail immediately while there is none. Each session has its own
- * clients, since a client that node-redis reconnects never changes its address.
+ * lost or may not be the primary any more. It has its own clients: one that node-redis reconnects keeps its address.
  */
 export function createConnection(url: string, onProblem: (message: string) => void) {
   const { locate, database } = addressOf(url);
@@ -229,10 +228,9 @@ function within<Result>(promise: Promise<Result>): Promise<Result> {
 const destroy = (client: RedisClient) => client.once('connect', () => client.destroy()).destroy();
 
 /**
- * The database, and a function that locates the primary. It may change, so it is located before every connection.
- * node-redis' `createSentinel` switches to a new primary between two commands, before that one has been verified, and
- * stays with an old primary that still answers. So a Sentinel is only asked for the address. Each time another one is
- * asked first: a Sentinel that is cut off from the others still names the old primary.
+ * The database, and a function that locates the primary, anew before every connection. node-redis' `createSentinel`
+ * switches to a new primary before that one has been verified, and stays with an old primary that still answers. So a
+ * Sentinel is only asked for the address, each time another one first: one that is cut off still names the old primary.
  */
 function addressOf(url: string) {
   const [, tls, user = '', hosts, name = '', number = '0'] = SENTINEL_URL.exec(url) ?? [];

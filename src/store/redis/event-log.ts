@@ -121,8 +121,7 @@ const HEAD = `
     local entry = known.stamp ~= '' and redis.call('XRANGE', KEYS[3], id, id)[1]
     return entry and entry[2][2] ~= known.stamp
   end
-  local over = epoch and known.former:find(epoch, 1, true)
-  if not epoch or over or (epoch == known.epoch and replaced()) then
+  if not epoch or known.former:find(epoch, 1, true) or (epoch == known.epoch and replaced()) then
     epoch = known.fresh
     redis.call('SET', KEYS[1], epoch)
   end
