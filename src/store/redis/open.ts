@@ -75,21 +75,18 @@ const deleteScript =
 
 const keyOf = (key: string) => `fact:${key}`;
 
-/** Without a message, some of this sender's may have been lost. */
-type Envelope = Readonly<{ from: string; id: number; message?: string }>;
-
 /** Publish and subscribe with acknowledgements: the publisher waits for one from each receiver. */
 function createBus(connection: RedisConnection): Store['bus'] {
   const channel = `${PREFIX}bus:${connection.database}`;
   const ownId: string = crypto.randomUUID();
-  let handle: ((message: string) => void | Promise<void>) | undefined;
-  let onGap: (() => void) | undefined;
+  let [handle, onGap]: Partial<Parameters<Store['bus']['subscribe']>> = [];
   /** By the id of a message, called with each acknowledgement. */
   const acknowledge = new Map<number, () => void>();
   let lastId = 0;
 
   async function receive(text: string) {
-    const { from, id, message }: Envelope = JSON.parse(text);
+    // Without a message, some of the sender's may have been lost.
+    const { from, id, message }: { from: string; id: number; message?: string } = JSON.parse(text);
     // Redis counts this instance among the receivers.
     if (from === ownId) return acknowledge.get(id)?.();
     try {
