@@ -1,12 +1,4 @@
-import {
-  createRemoteJWKSet,
-  customFetch,
-  errors,
-  jwtVerify,
-  type JWTPayload,
-  type JWTVerifyGetKey,
-  type JWTVerifyOptions,
-} from 'jose';
+import { createRemoteJWKSet, customFetch, errors, jwtVerify, type JWTVerifyGetKey } from 'jose';
 import { LRUCache } from 'lru-cache';
 import { Agent, fetch } from 'undici';
 import { type Clock, systemClock } from '../clock.ts';
@@ -34,9 +26,6 @@ export type Authenticate = (authorization: string | undefined) => Promise<Viewer
 
 const BEARER = /^Bearer +([\w-]+\.[\w-]+\.[\w-]+)$/i;
 const MAX_SUBJECT_LENGTH = 256;
-/** Verifying costs more than the rest of a small query. A withdrawn key is accepted for this long. */
-const CACHED_MS = 60_000;
-const MAX_CACHED_CHARACTERS = 8_000_000;
 
 export function createAuthenticator(
   auth: Config['auth'],
@@ -64,9 +53,17 @@ export function createAuthenticator(
       const [, token = ''] = BEARER.exec(header) ?? [];
       const checks = { ...options, currentDate: new Date(clock.wallNow()) };
       const { payload } = await jwtVerify(token, key, checks).catch((error: unknown) =>
-        verifyWithEachKey(error, token, checks),
+        verifiedWithEachKey(error, (candidate) => jwtVerify(token, candidate, checks)),
       );
-      return viewerOf(payload, clock.wallNow());
+      const { sub, exp = 0, grants: claim } = payload;
+      if (!Array.isArray(claim)) throw new Unauthenticated('invalid', 'grants: not an array');
+      if (typeof sub !== 'string' || sub.trim() === '' || sub.length > MAX_SUBJECT_LENGTH)
+        throw new Unauthenticated('invalid', 'sub: empty or too long');
+      // The clock tolerance applies to `nbf` only, not to the expiry.
+      if (exp * 1_000 <= clock.wallNow()) throw new Unauthenticated('expired');
+      // An unknown string grants nothing, so that tokens of a newer issuer stay valid.
+      const grants = new Set(claim.map(parseGrant).filter((grant) => grant !== undefined));
+      return createViewer(sub, [...grants].toSorted(), exp * 1_000);
     } catch (error) {
       // jose reports an expired token only after its signature was verified.
       if (error instanceof errors.JWTExpired) throw new Unauthenticated('expired');
@@ -74,11 +71,12 @@ export function createAuthenticator(
     }
   }
 
-  /** Concurrent requests with the same token share one verification. */
+  /** Concurrent requests with the same token share one verification: it costs more than the rest of a small query. */
   const viewers = new LRUCache<string, Viewer>({
-    maxSize: MAX_CACHED_CHARACTERS,
+    maxSize: 8_000_000,
     sizeCalculation: (_, header) => header.length,
-    ttl: CACHED_MS,
+    // A withdrawn key is accepted for this long.
+    ttl: 60_000,
     ttlResolution: 0,
     perf: clock,
     fetchMethod: verify,
@@ -96,11 +94,11 @@ export function createAuthenticator(
 }
 
 /** While keys are rotated, several match a token without a key id: one of them must have signed it. */
-async function verifyWithEachKey(error: unknown, token: string, checks: JWTVerifyOptions) {
+async function verifiedWithEachKey<T>(error: unknown, verify: (key: CryptoKey) => Promise<T>) {
   if (!(error instanceof errors.JWKSMultipleMatchingKeys)) throw error;
   for await (const key of error) {
     try {
-      return await jwtVerify(token, key, checks);
+      return await verify(key);
     } catch (failure) {
       if (!(failure instanceof errors.JWSSignatureVerificationFailed)) throw failure;
     }
@@ -112,17 +110,6 @@ async function verifyWithEachKey(error: unknown, token: string, checks: JWTVerif
 function reasonOf(error: unknown): string {
   if (error instanceof errors.JWTClaimValidationFailed) return `${error.claim}: ${error.reason}`;
   return error instanceof errors.JOSEError ? error.code : 'the key is not usable';
-}
-
-/** The clock tolerance applies to `nbf` only, not to the expiry. */
-function viewerOf({ sub, exp = 0, grants: claim }: JWTPayload, now: number): Viewer {
-  const nameless = typeof sub !== 'string' || sub.trim() === '' || sub.length > MAX_SUBJECT_LENGTH;
-  if (!Array.isArray(claim)) throw new Unauthenticated('invalid', 'grants: not an array');
-  if (nameless) throw new Unauthenticated('invalid', 'sub: empty or too long');
-  if (exp * 1_000 <= now) throw new Unauthenticated('expired');
-  // An unknown string grants nothing, so that tokens of a newer issuer stay valid.
-  const grants = new Set(claim.map(parseGrant).filter((grant) => grant !== undefined));
-  return createViewer(sub, [...grants].toSorted(), exp * 1_000);
 }
 
 /** Keys are fetched anew after ten minutes, so that a withdrawn one is gone soon. */
