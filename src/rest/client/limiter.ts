@@ -4,13 +4,10 @@ import type { Call } from './call.ts';
 /** The token comes first, since every call needs it; then writes, since a person waits for them. */
 export type Priority = 'token' | 'write' | 'read';
 
-/** A call that waits for a slot. `send` is called with a slot held, which the call releases. */
-export type QueuedCall = Pick<Call, 'isWaiting' | 'send'>;
-
-/** The waiting calls of one operation. */
+/** The calls of one operation that wait for a slot. `send` is called with a slot held, which the call releases. */
 export interface CallQueue {
   readonly priority: Priority;
-  readonly calls: QueuedCall[];
+  readonly calls: Pick<Call, 'isWaiting' | 'send'>[];
 }
 
 const DAY_MS = 24 * 3600_000;
@@ -94,7 +91,7 @@ export function createLimiter(
       return true;
     },
     /** Once for each operation that waits for the call. It is sent in the turn that comes first. */
-    enqueue(call: QueuedCall, queue: CallQueue): void {
+    enqueue(call: CallQueue['calls'][number], queue: CallQueue): void {
       if (queue.calls.push(call) === 1) waiting[queue.priority].push(queue);
     },
     release(): void {
