@@ -30,10 +30,8 @@ export function nextDelay(
   if (last.kind === 'unauthorized') {
     // A 401 that is not the application's own may come from a proxy, behind which the request may have had an effect.
     if (alike === 1 && (maxAttempts > 1 || !last.mayHaveTakenEffect)) delayMs = 0;
-  } else if (last.kind === 'throttled') {
-    if (alike <= MAX_THROTTLED) {
-      delayMs = last.retryAfterMs ?? THROTTLED_BASE_MS * 2 ** (alike - 1);
-    }
+  } else if (last.kind === 'throttled' && alike <= MAX_THROTTLED) {
+    delayMs = last.retryAfterMs ?? THROTTLED_BASE_MS * 2 ** (alike - 1);
   } else if (isOutage(last)) {
     const failed = failures.filter(isOutage).length;
     // Nothing was sent, so even a request that must not be repeated may be tried once more.
