@@ -49,12 +49,8 @@ export function createTokens(
   }
 
   async function request(): Promise<void> {
-    const { template } = authenticate;
-    const refusal = new PartnerError(
-      'UPSTREAM_CREDENTIALS',
-      template,
-      'the credentials were refused',
-    );
+    const what = 'the credentials were refused';
+    const refusal = new PartnerError('UPSTREAM_CREDENTIALS', authenticate.template, what);
     if (clock.now() - credentialsRefusedAt < REFUSED_PAUSE_MS) throw refusal;
     try {
       const { value, lifetimeMs } = await requestToken();
