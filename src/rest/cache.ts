@@ -17,9 +17,6 @@ export interface CacheEntry<T = unknown> {
 
 /** Of heap. */
 const MAX_BYTES = 32 * 1024 * 1024;
-const MAX_TOTALS = 50_000;
-/** More than are invalidated during one call. */
-const MAX_INVALIDATED = 10_000;
 /** What an entry takes in the heap beside its JSON, as measured: the record, the keys, the index, a timer. */
 const OVERHEAD_BYTES = 1_536;
 
@@ -45,8 +42,9 @@ export function createResponseCache(clock: Clock) {
       if (keys?.delete(key) && keys.size === 0) keysByPath.delete(path);
     },
   });
-  const invalidatedAt = new LRUCache<string, number>({ max: MAX_INVALIDATED });
-  const totals = new LRUCache<string, number>({ maxSize: MAX_TOTALS, sizeCalculation: () => 1 });
+  /** More than are invalidated during one call. */
+  const invalidatedAt = new LRUCache<string, number>({ max: 10_000 });
+  const totals = new LRUCache<string, number>({ maxSize: 50_000, sizeCalculation: () => 1 });
 
   function drop(path: string): void {
     entries.delete(path);

@@ -24,10 +24,7 @@ export type PartnerCode =
 
 export const OPERATION_ENDED = 'the operation ended before the answer came';
 
-/**
- * Messages may be logged: they name the route's template and never the URL, a body or an id, which can all carry patient
- * data. For the same reason there is no `cause`.
- */
+/** Messages may be logged: they name the route's template and no URL, body, id or `cause`, which can carry patient data. */
 export class PartnerError extends CodedError {
   readonly what: string;
   /** Of a rate limit: seconds, as in the header of that name. */
@@ -40,20 +37,14 @@ export class PartnerError extends CodedError {
   }
 }
 
-/** The API's messages are passed on up to this number and length. */
-const MAX_ISSUES = 20;
-const MAX_ISSUE_CHARACTERS = 500;
-
-/** The input is wrong. `issues` are the API's own words, for the caller alone and never for a log. */
+/** The input is wrong. `issues` are the API's own words, cut, for the caller alone and never for a log. */
 export class PartnerRejected extends PartnerError {
   readonly issues: readonly string[];
 
   constructor(route: string, issues: readonly string[]) {
     const what = `the Partner API rejected the input with ${issues.length} issue(s)`;
     super('BAD_USER_INPUT', route, what);
-    this.issues = issues
-      .slice(0, MAX_ISSUES)
-      .map((issue) => issue.slice(0, MAX_ISSUE_CHARACTERS).toWellFormed());
+    this.issues = issues.slice(0, 20).map((issue) => issue.slice(0, 500).toWellFormed());
   }
 }
 
