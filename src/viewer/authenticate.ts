@@ -25,7 +25,6 @@ export class Unauthenticated extends CodedError {
 export type Authenticate = (authorization: string | undefined) => Promise<Viewer>;
 
 const BEARER = /^Bearer +([\w-]+\.[\w-]+\.[\w-]+)$/i;
-const MAX_SUBJECT_LENGTH = 256;
 
 export function createAuthenticator(
   auth: Config['auth'],
@@ -57,7 +56,7 @@ export function createAuthenticator(
       );
       const { sub, exp = 0, grants: claim } = payload;
       if (!Array.isArray(claim)) throw new Unauthenticated('invalid', 'grants: not an array');
-      if (typeof sub !== 'string' || sub.trim() === '' || sub.length > MAX_SUBJECT_LENGTH)
+      if (typeof sub !== 'string' || sub.trim() === '' || sub.length > 256)
         throw new Unauthenticated('invalid', 'sub: empty or too long');
       // The clock tolerance applies to `nbf` only, not to the expiry.
       if (exp * 1_000 <= clock.wallNow()) throw new Unauthenticated('expired');
@@ -130,11 +129,7 @@ const fetchBounded = (url: string, options: object) => fetch(url, { ...options, 
  * drops keys that it can't renew. `now` is monotonic, and `onFailure` is called with the reason of a failed fetch.
  * Without keys a token is not rejected as invalid, since that would sign every user out.
  */
-function createIssuerKeys(
-  url: string,
-  now: () => number,
-  onFailure: (reason: string) => void,
-): JWTVerifyGetKey {
+function createIssuerKeys(url: string, now: () => number, onFailure: (reason: string) => void) {
   const keys = createRemoteJWKSet(new URL(url), {
     cacheMaxAge: Number.POSITIVE_INFINITY,
     cooldownDuration: Number.POSITIVE_INFINITY,
@@ -159,16 +154,16 @@ function createIssuerKeys(
     }
   }
 
-  return async (header, token) => {
+  return async (...token: Parameters<JWTVerifyGetKey>) => {
     if (now() - fetchedAt >= KEPT_MS) await refresh(RETRY_EMPTY_MS);
     else if (now() - fetchedAt >= FRESH_MS) void refresh(COOLDOWN_MS);
     if (now() - fetchedAt >= KEPT_MS) throw new CodedError('UPSTREAM_UNAVAILABLE', NO_KEYS);
     try {
-      return await keys(header, token);
+      return await keys(...token);
     } catch (error) {
       if (!(error instanceof errors.JWKSNoMatchingKey)) throw error;
       await refresh(COOLDOWN_MS);
-      return keys(header, token);
+      return keys(...token);
     }
   };
 }
