@@ -22,11 +22,12 @@ export class NotFound extends CodedError {
   constructor(message = NOT_FOUND) {
     super('NOT_FOUND', message);
   }
-}
 
-/** The look-up needs a parent that the arguments do not name. */
-export const missingArgument = (argument: string): NotFound =>
-  new NotFound(`${NOT_FOUND} To look it up, add ${argument}.`);
+  /** The look-up needs a parent that the arguments do not name. */
+  static without(argument: string): NotFound {
+    return new NotFound(`${NOT_FOUND} To look it up, add ${argument}.`);
+  }
+}
 
 /** The request is wrong: `issues` lists why. A retry would fail again. */
 export class BadInput extends CodedError {

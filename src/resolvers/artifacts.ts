@@ -6,7 +6,7 @@ import type { Endpoint } from '../rest/endpoints.ts';
 import { type NoteRecord, endpoints } from '../rest/records.ts';
 import type { Uuid } from '../uuid.ts';
 import { auditDenial, ifOpen, isOpen, requireAccess } from './access/prove.ts';
-import { missingArgument } from '../errors.ts';
+import { NotFound } from '../errors.ts';
 import { sessionOfEvent } from './records.ts';
 import type { ArtifactRef, NodeOfType, NoteRef, Parents, ScoreRef, SessionRef } from './refs.ts';
 
@@ -66,7 +66,7 @@ export function noteById(target: NoteTarget, ctx: Context): Loaded<NoteRef | nul
   const audited = auditedTarget(target);
   if (!session && !ctx.reach.isPartner) {
     auditDenial(audited, ctx);
-    throw missingArgument('`sessionId` and `clientId`');
+    throw NotFound.without('`sessionId` and `clientId`');
   }
   const read = (open?: SessionRef) =>
     whenLoaded(noteRecord({ noteId, session: open }, ctx), (record) => {

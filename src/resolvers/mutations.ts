@@ -1,14 +1,7 @@
 import { hash } from 'node:crypto';
 
 import type { Context } from '../context.ts';
-import {
-  BadInput,
-  CodedError,
-  NotFound,
-  StoreUnavailable,
-  hasCode,
-  missingArgument,
-} from '../errors.ts';
+import { BadInput, CodedError, NotFound, StoreUnavailable, hasCode } from '../errors.ts';
 import { type JsonObject, isObject } from '../json.ts';
 import { secondaryCliniciansBody } from '../rest/assumed-names.ts';
 import { type Endpoint, isOther, writes } from '../rest/endpoints.ts';
@@ -146,7 +139,7 @@ export function changeNote(
     const issues = issuesOf({ userInstructions, patch, idempotencyKey: key });
     if (issues.length > 0) return { kind: 'invalid', issues };
     if (!target.session && !ctx.reach.isPartner) {
-      throw missingArgument('`sessionId` and `clientId`');
+      throw NotFound.without('`sessionId` and `clientId`');
     }
     const session = target.session && (await opened(target.session, ctx));
     if (target.session && !session) return { kind: 'missing' };

@@ -1,7 +1,7 @@
 import type { Context } from '../../context.ts';
 import { type Loaded, whenLoaded } from '../../loaded.ts';
 import type { Uuid } from '../../uuid.ts';
-import { NotFound, missingArgument } from '../../errors.ts';
+import { NotFound } from '../../errors.ts';
 import { Lookup } from '../lookup/lookup.ts';
 import { ofClinic } from '../lookup/places.ts';
 import {
@@ -103,7 +103,7 @@ function prove(ref: ListedRef, ctx: Context, absentSince?: number): Loaded<boole
     if (ctx.viewer.grants.every((grant) => grant.startsWith('session:'))) return false;
     if (known.length === 0) {
       auditDenial(ref, ctx);
-      throw missingArgument('`clientId`');
+      throw NotFound.without('`clientId`');
     }
     // A session is open to viewers who may open its client.
     if (clientId)
@@ -169,7 +169,7 @@ async function lookUp(ref: ListedRef, ctx: Context): Promise<ListedRef | undefin
   if (ref.type === 'Session') {
     // Only if its client is known: a scan of all clients would take too many calls.
     const id = await ctx.hub.clientOfSession(ref.id);
-    if (!id) throw missingArgument('`clientId` to `session(id:)`');
+    if (!id) throw NotFound.without('`clientId` to `session(id:)`');
     return lookup.find({ name: 'sessionsOfClient', id }, ref.id);
   }
   // Upward links too: if the id may be shown, the record may be looked up.
