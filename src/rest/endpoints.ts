@@ -4,9 +4,6 @@ import { isObject, textOf, type JsonObject } from '../json.ts';
 /** An answer names another record than the one that was asked for: it must be neither shown nor cached. */
 export const anotherRecord: unique symbol = Symbol('another record');
 
-/** Undefined if the body is not what the endpoint promises. */
-export type Checked<T> = T | typeof anotherRecord | undefined;
-
 /** A route: how to call it, how to read its answers, and for how long they are valid. */
 export interface Endpoint<T = unknown> {
   readonly method: 'GET' | 'POST' | 'PATCH';
@@ -17,8 +14,8 @@ export interface Endpoint<T = unknown> {
   /** A write is not aborted once sent, and fails with `OutcomeUnknown` if it may have taken effect. */
   readonly isWrite: boolean;
   path(id: Uuid | undefined): string;
-  /** `page` counts for lists only. The body of a write is null if it is not JSON. */
-  read(body: unknown, id: Uuid | undefined, page: number): Checked<T>;
+  /** Undefined if the body is not as promised. `page` is for lists. The body of a write is null if it is not JSON. */
+  read(body: unknown, id: Uuid | undefined, page: number): T | typeof anotherRecord | undefined;
   ttlMs(value: T): number;
   /** A 404 is a normal answer: the record is null. */
   readonly isNullable?: true;
@@ -68,10 +65,7 @@ function readToken(body: unknown) {
 const write = (method: 'POST' | 'PATCH', template: string, maxAttempts: number) =>
   endpoint(method, template, maxAttempts, (answer) => answer);
 
-/**
- * By the names of the mutations. None of them is aborted by the end of its operation once it is sent. The caller
- * invalidates what they change.
- */
+/** By the names of the mutations. The caller invalidates what they change. */
 export const writes = {
   magicEdit: write('POST', '/progress-notes/:progressNoteId/magic-edit', 1),
   regenerateProgressNote: write('POST', '/progress-notes/:progressNoteId/regenerate', 1),

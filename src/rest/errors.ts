@@ -24,7 +24,7 @@ export type PartnerCode =
 
 export const OPERATION_ENDED = 'the operation ended before the answer came';
 
-/** Messages may be logged: they name the route's template and no URL, body, id or `cause`, which can carry patient data. */
+/** May be logged: it names the route's template, and no URL, body, id or `cause`, which can all carry patient data. */
 export class PartnerError extends CodedError {
   readonly what: string;
   /** Of a rate limit: seconds, as in the header of that name. */

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { anotherRecord } from '../../src/rest/endpoints.ts';
+import { anotherRecord, type Endpoint } from '../../src/rest/endpoints.ts';
 import { endpoints } from '../../src/rest/records.ts';
-import type { Checked } from '../../src/rest/endpoints.ts';
 import {
   listKeyOf,
   listEndpoints,
@@ -16,7 +15,7 @@ import { id } from '../support/rest/partner.ts';
 import { pageBody, uuid } from '../support/rest/upstream.ts';
 
 /** What was read, if it is about the requested record. */
-function own<T>(read: Checked<T>): T | undefined {
+function own<T>(read: ReturnType<Endpoint<T>['read']>): T | undefined {
   if (read === anotherRecord) throw new Error('it is about another record');
   return read;
 }
