@@ -35,7 +35,6 @@ export class Loaders {
     return whenLoaded(this.read(pageTarget(list, page, since)), ({ value }) => value);
   }
 
-  /** The list's length as last seen: a hint that is kept far longer than the rows. */
   totalOf(list: ListRef): number | undefined {
     return this.client.cache.totalOf(listKeyOf(list));
   }
@@ -51,7 +50,7 @@ export class Loaders {
   entry<T>(endpoint: Endpoint<T>, id: Uuid, kept?: CacheEntry<T>): Loaded<CacheEntry<T>> {
     const known = kept && this.known.get(kept.key);
     if (known) return known as CacheEntry<T>;
-    if (kept?.validity.isCurrent) return this.useCached(kept);
+    if (kept?.validity.isCurrent) return this.use(kept, true);
     const path = endpoint.path(id);
     return this.read({ endpoint, id, key: path, path });
   }
@@ -78,7 +77,7 @@ export class Loaders {
     const known = since === 0 ? this.known.get(key) : undefined;
     if (known) return known as CacheEntry<T>;
     const cached = this.client.cache.get(key);
-    if (cached && cached.askedAt > since) return this.useCached(cached as CacheEntry<T>);
+    if (cached && cached.askedAt > since) return this.use(cached as CacheEntry<T>, true);
     if (since > 0) {
       this.known.delete(key);
       this.loaderOf(endpoint).clear(target);
@@ -97,12 +96,8 @@ export class Loaders {
     return loader;
   }
 
-  private useCached<T>(entry: CacheEntry<T>): CacheEntry<T> {
-    this.usage.cached += 1;
-    return this.use(entry);
-  }
-
-  private use<T>(entry: CacheEntry<T>): CacheEntry<T> {
+  private use<T>(entry: CacheEntry<T>, isCached = false): CacheEntry<T> {
+    if (isCached) this.usage.cached += 1;
     const known = this.known.get(entry.key);
     if (known !== entry) this.entries.push(entry);
     // A slow call must not replace the answer of a later, fresh one.
