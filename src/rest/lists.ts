@@ -63,26 +63,22 @@ const calendarDate = z.iso.date();
 export const calendarDateOf = (value: unknown): string | null =>
   calendarDate.safeParse(textOf(value)?.split('T', 1)[0]).data ?? null;
 
-/** What GraphQL's Int can hold: `totalCount` is one. */
-const MAX_ROWS = 2_147_483_647;
-
 /**
- * `parentNames`: the fields with the parent's id, for rows whose parent never changes. A row that names another parent
- * does not belong to this list. A client may be in the lists of several clinics and clinicians, and a clinician in
- * those of several clinics, so the ids in their rows prove nothing.
+ * `parentNames`: the fields with the parent's id, for rows whose parent never changes: one that names another is not of
+ * this list. Clients and clinicians may be in the lists of several parents, so the ids in their rows prove nothing.
  */
 function list<T>(
   template: string,
   readRow: (raw: JsonObject) => T | undefined,
   ...parentNames: readonly string[]
 ): Endpoint<Page<T>> {
-  /** Undefined if the body is not the requested page. */
   function read(body: unknown, parentId: Uuid | undefined, page: number) {
     const { data, meta }: JsonObject = isObject(body) ? body : {};
     if (!isObject(meta) || !Array.isArray(data)) return undefined;
     const { totalItems: total, currentPage } = meta;
     if (typeof total !== 'number' || !Number.isInteger(total)) return undefined;
-    if (total < 0 || total > MAX_ROWS) return undefined;
+    // `totalCount` is a GraphQL Int, of 31 bits.
+    if (total < 0 || total >= 2 ** 31) return undefined;
 
     // An API that answers a page past the end with its last one would repeat rows. An empty list may have page 0 of 0.
     if (firstOffsetOf(page) >= total) return { rows: [], total, page };

@@ -44,9 +44,7 @@ export function nextDelay(
 /** Only these retries count against the retry budget: after a 401 or a 429 the API itself asks for a retry. */
 export const isOutage = ({ kind }: Failure): boolean => kind === 'unsent' || kind === 'unanswered';
 
-const RETRY_AFTER_MAX_MS = 24 * 3600_000;
-
-/** `Retry-After`: seconds or an HTTP date. Undefined for anything else. */
+/** `Retry-After`: seconds or an HTTP date, at most a day. Undefined for anything else. */
 export function retryAfterMsOf(header: string | undefined, wallNow: number): number | undefined {
   const text = header?.trim() ?? '';
   // Date.parse accepts almost anything; an HTTP date begins with the day's name. The form of C's asctime names no zone.
@@ -54,10 +52,9 @@ export function retryAfterMsOf(header: string | undefined, wallNow: number): num
   const date = / \d{4}$/.test(text) ? `${text} GMT` : text;
   const seconds = /^\d+$/.test(text) ? Number(text) : Number.NaN;
   const ms = isDate ? Date.parse(date) - wallNow : seconds * 1000;
-  return Number.isNaN(ms) ? undefined : Math.min(RETRY_AFTER_MAX_MS, Math.max(0, ms));
+  return Number.isNaN(ms) ? undefined : Math.min(24 * 3600_000, Math.max(0, ms));
 }
 
-const RETRIES_PER_CALL = 0.1;
 /** A few retries are saved up, since a tenth of few calls would allow none. More would be spent in an outage. */
 const MAX_SAVED = 10;
 const REFILL_MS = 2000;
@@ -67,9 +64,9 @@ export function createRetryBudget(clock: Clock) {
   let saved = MAX_SAVED;
   let refilledAt = clock.now();
   return {
-    /** Called for each new call. */
+    /** Called for each new call: a tenth of the calls may be repeated. */
     deposit(): void {
-      saved = Math.min(MAX_SAVED, saved + RETRIES_PER_CALL);
+      saved = Math.min(MAX_SAVED, saved + 0.1);
     },
     /** Called for each retry. False if it is not allowed. */
     withdraw(): boolean {
