@@ -26,18 +26,16 @@ const TAG_BYTES = 16;
 const CONTENT_BYTES = (SEALED_CHARACTERS * 3) / 4 - TAG_BYTES;
 
 /**
- * Turns a small JSON value into opaque text and back.
- * Deterministic authenticated encryption (SIV): the MAC of the plaintext is both the tag and the IV of AES-256-CTR.
- * Equal plaintexts give equal texts, which clients need to compare cursors; nothing else can be learned.
- * Texts sealed under `previousSecret` can still be opened, so that the secret can be rotated. What is opened is not
- * checked: when the shape of `T` changes, the purpose must change too, so that texts of other versions are rejected.
+ * Turns a small JSON value into opaque text and back, by deterministic authenticated encryption (SIV): the MAC of the
+ * plaintext is both the tag and the IV of AES-256-CTR. Equal values give equal texts, so that clients can compare cursors;
+ * nothing else can be learned. Texts of `previousSecret` can still be opened, so that the secret can be rotated. What is
+ * opened is not checked: when the shape of `T` changes, the purpose must too, so that texts of other versions are rejected.
  */
 export function createSealer<T>(secret: string, purpose: string, previousSecret?: string) {
   const current = keysOf(secret, purpose);
   const accepted = previousSecret ? [current, keysOf(previousSecret, purpose)] : [current];
 
   return {
-    /** The same value always gives the same text. */
     seal(value: T): string {
       // JSON may end with spaces.
       const bytes = Buffer.from(JSON.stringify(value).padEnd(CONTENT_BYTES));

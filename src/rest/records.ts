@@ -77,10 +77,7 @@ const noteOfSession: Endpoint<NoteRecord | null> = {
   otherPath: (value) => (value?.id ? note.path(value.id) : noteOfSession.template),
 };
 
-/**
- * Before an artifact exists the API answers 200 with a body that describes an error, and will answer 404 one day. So
- * the presence of the field shows whether it is ready, not the status.
- */
+/** The field shows whether it is ready, not the status: before, the API answers 200 with an error, and one day 404. */
 const artifact = <T extends object>(
   template: string,
   field: string,

@@ -29,7 +29,6 @@ export function createViewer(subject: string, grants: readonly string[], expires
     reach: {
       /** Viewers with the same text see the same records and may share answers about them. */
       text: grants.join(' '),
-      /** True if everything is open. */
       isPartner: held.has('partner'),
       /** Whether a grant names this record itself. */
       holds: (kind: string, id: Uuid): boolean => held.has(`${kind}:${id}`),

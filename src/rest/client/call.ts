@@ -19,9 +19,8 @@ const NO_TIME = 'no clear answer within 15 s';
 const DEFINITE: ReadonlySet<string> = new Set(['BAD_USER_INPUT', 'NOT_FOUND']);
 
 /**
- * One call to the Partner API with all its attempts. `send` (breaker, token, slot, call limit, quota) → `dispatch` →
- * `finished` → `resolve`, or `retryOrFail`, which fails the call or sends it again. Synchronous if a token and a slot
- * are available.
+ * One call to the Partner API with all its attempts: `send` (breaker, token, slot, call limit, quota) → `dispatch` →
+ * `finished` → `resolve` or `retryOrFail`. It is sent synchronously if a token and a slot are available.
  */
 export class Call {
   isOver = false;
@@ -227,7 +226,6 @@ export class Call {
     return undefined;
   }
 
-  /** After a failed attempt, starts another one or fails the call. */
   private retryOrFail(attempt: Attempt): void {
     const { budget, clock, random, tokens } = this.client;
     const { isWrite, maxAttempts, template } = this.target.endpoint;

@@ -102,9 +102,8 @@ export function failureOf(route: string, attempt: Attempt, wallNow: number): Fai
 }
 
 /**
- * The two layers that answer with an error: the API's gateway (a bare `{message}`) and the application
- * (`{error: {…}}`, whose `message` is a string or an object with a `message` array). `error.type` is an
- * internal class name and means nothing.
+ * The two layers that answer with an error: the API's gateway (a bare `{message}`) and the application (`{error: {…}}`,
+ * whose `message` is a string or an object with a `message` array). Its `type`, an internal class name, means nothing.
  */
 function shapeOf(body: unknown) {
   const { error, message }: JsonObject = isObject(body) ? body : {};
