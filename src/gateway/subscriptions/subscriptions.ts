@@ -1,12 +1,7 @@
 import { hash } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 
-import {
-  type ExecutionArgs,
-  type ExecutionResult,
-  type ValidatedSubscriptionArgs,
-  createSourceEventStream,
-} from 'graphql';
+import { type ValidatedSubscriptionArgs, createSourceEventStream } from 'graphql';
 import { isAsyncIterable } from 'graphql-yoga';
 import { LRUCache } from 'lru-cache';
 
@@ -75,11 +70,6 @@ export class Subscription {
   end(): void {
     this.#running.delete(this);
     if (this.receivers.delete(this) && this.receivers.size === 0) this.receivers.onEmpty?.();
-  }
-
-  interrupt(): void {
-    this.end();
-    this.sink.end();
   }
 }
 
@@ -215,7 +205,7 @@ export function createSubscriptions(parts: GatewayParts) {
 
   return {
     /** For `subscribe`: checks access, and opens the field's stream of events. */
-    async subscribe({ contextValue }: ExecutionArgs): Promise<Subscription | ExecutionResult> {
+    async subscribe({ contextValue }: { readonly contextValue?: unknown }) {
       const context = contextValue as Required<GatewayContext>;
       const { operation, viewer, requestId, resolverContext } = context;
       const source = await createSourceEventStream({
@@ -258,5 +248,8 @@ export type SharedOperation = Readonly<ReturnType<typeof sharedOperation>>;
 const LEFT_OUT = 'an event was left out: it could not be decided whether its viewer may see it';
 
 function interruptAll(subscriptions: Iterable<Subscription>): void {
-  for (const subscription of Array.from(subscriptions)) subscription.interrupt();
+  for (const subscription of Array.from(subscriptions)) {
+    subscription.end();
+    subscription.sink.end();
+  }
 }
