@@ -21,11 +21,6 @@ const REASONS: Readonly<Record<number, string>> = {
 /** Events are sent as bytes: `ws` takes a fifth more CPU for a string. */
 const AS_TEXT = { binary: false };
 
-/** What may be buffered of earlier results when another one is sent, which may itself be larger. */
-const MAX_BUFFERED_BYTES = 4 * 2 ** 20;
-/** Messages that end an operation, pongs and small results are shorter. */
-const SHORT_CHARACTERS = 1_024;
-
 /** One client's socket, and the limits on it. */
 export class WsConnection implements ProtocolSocket, OpenConnection {
   readonly ws: WebSocket;
@@ -114,9 +109,11 @@ export class WsConnection implements ProtocolSocket, OpenConnection {
    */
   send(text: string): void {
     if (!this.isOpen) return;
-    const isFull = this.ws.bufferedAmount > MAX_BUFFERED_BYTES;
+    // Bytes of earlier results. The one that is sent may itself be larger.
+    const isFull = this.ws.bufferedAmount > 4 * 2 ** 20;
     this.#sentWhileFull = isFull ? this.#sentWhileFull + 1 : 0;
-    const isShort = text.length <= SHORT_CHARACTERS;
+    // Messages that end an operation, pongs and small results are shorter.
+    const isShort = text.length <= 1_024;
     const { socketQueueEvents } = this.#parts.config.limits;
     if (!isFull || (isShort && this.#sentWhileFull <= socketQueueEvents)) this.ws.send(text);
     else this.#closeSlowClient();

@@ -18,11 +18,6 @@ import type { GatewayParts } from '../gateway.ts';
 import type { GatewayContext, GatewayYoga } from '../yoga.ts';
 import { TRY_AGAIN_LATER, WsConnection } from './connection.ts';
 
-/** The id is sent with every event. */
-const MAX_ID_CHARACTERS = 128;
-/** A ping's payload comes back in its pong. This is enough for a client to match them. */
-const MAX_PING_BYTES = 128;
-
 /** For graphql-ws, which needs a document to execute. The operation itself is in the context. */
 const ANY_DOCUMENT = parse('{ __typename }');
 
@@ -52,10 +47,12 @@ export function createWebSockets(parts: GatewayParts, yoga: GatewayYoga) {
       }
     },
     onPing({ extra }, payload) {
-      if (payload && Buffer.byteLength(JSON.stringify(payload)) > MAX_PING_BYTES) extra.close();
+      // It comes back in the pong. 128 bytes are enough for a client to match them.
+      if (payload && Buffer.byteLength(JSON.stringify(payload)) > 128) extra.close();
     },
     onSubscribe({ extra, subscriptions }, id, payload) {
-      if (id.length > MAX_ID_CHARACTERS) extra.close();
+      // The id is sent with every event.
+      if (id.length > 128) extra.close();
       const contextValue = new SocketOperation(id, extra, (context) =>
         resultOf(context, payload, Object.keys(subscriptions).length),
       );
@@ -114,9 +111,7 @@ export function createWebSockets(parts: GatewayParts, yoga: GatewayYoga) {
     connections.open.add(connection);
     ws.on('error', () => connection.release());
     ws.on('ping', () => connection.countMessage());
-    ws.on('pong', () => {
-      connection.hasPonged = connection.countMessage();
-    });
+    ws.on('pong', () => (connection.hasPonged = connection.countMessage()));
     ws.on('close', () => {
       connection.release();
       connections.open.delete(connection);
@@ -145,7 +140,6 @@ export function createWebSockets(parts: GatewayParts, yoga: GatewayYoga) {
 
 type Result = IteratorResult<ExecutionResult, undefined>;
 const DONE: Result = { done: true, value: undefined };
-
 type Run = (context: GatewayContext) => Promise<ExecutionResult | Subscription>;
 
 /**
@@ -215,14 +209,12 @@ class SocketOperation implements AsyncIterableIterator<ExecutionResult, undefine
 /** Declared here, so that a socket's listener does not keep its request in memory. */
 const ignoreError = (): void => undefined;
 
-/** Node's limit. It drops further headers, so the rest can't be trusted. */
-const MAX_HEADERS = 2_000;
-
 /** The status with which an upgrade is rejected, or undefined. */
 function upgradeProblem(req: IncomingMessage, parts: GatewayParts): number | undefined {
   const { url = '/', rawHeaders } = req;
   if (!parts.isServing() || parts.isShortOfMemory()) return 503;
-  if (rawHeaders.length >= 2 * MAX_HEADERS) return 431;
+  // A name and a value each. Past 2,000 headers Node drops the others, so the rest can't be trusted.
+  if (rawHeaders.length >= 2 * 2_000) return 431;
   const [path, ...query] = url.split('?');
   if (path !== '/graphql') return 404;
   // Tokens in URLs end up in logs, so no query string is accepted.
