@@ -25,7 +25,6 @@ export class EventsExpired extends CodedError {
   }
 }
 
-/** Follows the log: applies each new event on this instance and delivers it. Also reads stored events. */
 export type EventHub = Awaited<ReturnType<typeof openHub>>;
 
 export interface HubParts {
@@ -36,22 +35,18 @@ export interface HubParts {
   /** Stores an event that can't be handled, for an operator to look at and replay. */
   readonly addToQuarantine: Quarantine['add'];
   readonly onProblem: (reason: string, error?: unknown) => void;
-  /** Called when this instance missed events: every subscription ends, and what is cached may be stale. */
+  /** This instance missed events: every subscription ends, and what is cached may be stale. */
   readonly onLost: () => void;
 }
 
-const MAX_SESSION_CLIENTS = 50_000;
-const APPLIED_WITHIN_MS = 1_000;
 /** Events per read of new ones. */
 const BATCH = 256;
 /** Events per read of stored ones: few enough not to delay other work. */
 const SCANNED = 100;
-const RETRY_MS = 250;
 /** Five tries, with a pause after each. */
 const PAUSES_MS = [50, 100, 200, 400, 0];
-const MAX_FAILED = 1_000;
 
-/** Delivers events that arrive after this moment. Earlier ones are read from the log. */
+/** Follows the log: applies and delivers each event that arrives after this moment. Earlier ones are read from it. */
 export async function openHub(parts: HubParts) {
   const { log, cursors, onProblem } = parts;
   const index = createListenerIndex();
@@ -63,7 +58,7 @@ export async function openHub(parts: HubParts) {
   let receiving: Promise<void> | undefined;
   /** The client of each session, kept up to date by arriving events. */
   const clients = new LRUCache<Uuid, { readonly clientId: Uuid | undefined }>({
-    maxSize: MAX_SESSION_CLIENTS,
+    maxSize: 50_000,
     sizeCalculation: () => 1,
   });
 
@@ -71,12 +66,11 @@ export async function openHub(parts: HubParts) {
   const pause = (ms: number) => delay(ms, undefined, { signal, ref: false }).catch(() => undefined);
 
   /** Events in quarantine. Each is added once, however many subscriptions fail on it, and later tried only once. */
-  const failed = new LRUCache<string, true>({ max: MAX_FAILED });
+  const failed = new LRUCache<string, true>({ max: 1_000 });
 
   /**
-   * A bug of the gateway may make an event fail every time. After a few tries it goes to quarantine, and other events
-   * continue; an operator replays it after a fix. Resolves to the task's result, or to undefined if the event is in
-   * quarantine. Rejects with a transient failure.
+   * A bug of the gateway may make an event fail every time. After a few tries it goes to quarantine, for an operator to
+   * replay after a fix, and the result is undefined. Rejects with a transient failure.
    */
   async function runOrQuarantine<T>(event: PartnerEvent, step: string, task: () => T | Promise<T>) {
     // The key includes the time, since positions are used again after a loss of the log.
@@ -132,7 +126,7 @@ export async function openHub(parts: HubParts) {
     return readable(stored).filter((event) => 'sessionId' in event);
   }
 
-  async function readClientOf(sessionId: Uuid): Promise<Uuid | undefined> {
+  async function readClientOf(sessionId: Uuid) {
     const [newest] = await storedOfSession(sessionId, 1);
     if (!clients.has(sessionId)) clients.set(sessionId, { clientId: newest?.clientId });
     return clients.get(sessionId)?.clientId;
@@ -157,12 +151,9 @@ export async function openHub(parts: HubParts) {
     }
   }
 
-  /**
-   * The next events after a position that this instance has applied. Yields to other work first. Throws EventsExpired if
-   * some events are gone. `scannedTo` is the last position read, or `after` at the log's end.
-   */
+  /** The next events that this instance has applied, and the last position read. Throws EventsExpired. */
   async function scan(after: Position, limit = SCANNED) {
-    await setImmediate();
+    await setImmediate(); // Other work comes first.
     const page = await log.read(after, Math.min(limit, SCANNED));
     if (!reaches(page, after)) throw expired(page);
     const known = page.events.filter((stored) => stored.position <= position);
@@ -197,7 +188,7 @@ export async function openHub(parts: HubParts) {
           onProblem('follow', error);
           isReported = true;
         }
-        await pause(RETRY_MS);
+        await pause(250);
       }
     }
   }
@@ -214,7 +205,7 @@ export async function openHub(parts: HubParts) {
       if (at <= position) return;
       const { promise, resolve } = Promise.withResolvers<void>();
       waiters.set(resolve, at);
-      const timer = setTimeout(resolve, APPLIED_WITHIN_MS).unref();
+      const timer = setTimeout(resolve, 1_000).unref();
       await promise;
       clearTimeout(timer);
       waiters.delete(resolve);
