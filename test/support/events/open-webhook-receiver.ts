@@ -31,13 +31,13 @@ export async function openTestStore(retentionMs = 3_600_000, clock = Date.now) {
 /** What was counted, by name: `accepted`, `refused signature`, … */
 function createCounts() {
   const counts: Record<string, number> = {};
-  const count = (name: string) => {
-    counts[name] = (counts[name] ?? 0) + 1;
+  const count = (name: string, by = 1) => {
+    if (by > 0) counts[name] = (counts[name] ?? 0) + by;
   };
   const metrics: Metrics = {
     ...createMetrics(),
-    eventsAccepted: () => count('accepted'),
-    eventCopies: () => count('copy'),
+    eventsAccepted: (by) => count('accepted', by),
+    eventCopies: (by) => count('copy', by),
     eventsQuarantined: () => count('quarantined'),
     eventsWithoutTime: () => count('badTimestamp'),
     webhookRefused: (reason) => count(`refused ${reason}`),
