@@ -30,7 +30,6 @@ type Watched = Partial<Readonly<Record<(typeof WATCHED)[number][0], number | und
 // In seconds, from a cached answer to the longest call or operation.
 const BUCKETS = [0.001, 0.005, 0.02, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 15];
 const MAX_OPERATION_NAMES = 200;
-const UNUSED_MS = 3_600_000;
 
 /** Collected once per process: prom-client's observers never end, and keep their registry in memory. */
 const processRegistry = new Registry();
@@ -59,7 +58,7 @@ export function createMetrics() {
   /** The outcomes of each operation name. A name that was not used for an hour is removed. */
   const outcomesByName = new LRUCache<string, Set<string>>({
     max: MAX_OPERATION_NAMES,
-    ttl: UNUSED_MS,
+    ttl: 3_600_000,
     ttlResolution: 0,
     updateAgeOnGet: true,
     dispose: (outcomes, name) => {

@@ -65,9 +65,19 @@ export function partnerObserver(log: Log, metrics: Metrics) {
       if (/^(UPSTREAM|OUTCOME)_/.test(call.code))
         write('warn', 'a call to the Partner API failed', call);
     },
-    attempt(attempt: Attempt): void {
-      metrics.upstreamCall(attempt.route, attempt.status ?? attempt.outcome, attempt.durationMs);
-      traceCall(attempt);
+    /** The span of a finished call is a child of the operation that it counted for. */
+    attempt({ method, route, status, outcome, durationMs, traceHeaders }: Attempt): void {
+      metrics.upstreamCall(route, status ?? outcome, durationMs);
+      const [, traceparent] = traceHeaders;
+      if (traceparent === undefined) return;
+      const endedAt = Date.now();
+      const parent = propagation.extract(ROOT_CONTEXT, { traceparent });
+      const options = { kind: SpanKind.CLIENT, startTime: endedAt - durationMs };
+      const span = tracer.startSpan(`${method} ${route}`, options, parent);
+      span.setAttributes({ 'http.route': route, outcome });
+      if (status !== undefined) span.setAttribute('http.response.status_code', status);
+      if (outcome !== 'ok') span.setStatus(FAILED);
+      span.end(endedAt);
     },
     otherRecord(route: string, requestId?: string): void {
       metrics.otherRecord();
@@ -91,18 +101,4 @@ interface Attempt {
   readonly durationMs: number;
   /** Name, value, name, value; empty where the operation is not traced. */
   readonly traceHeaders: readonly string[];
-}
-
-/** Records a finished call as a child of the operation that it counted for. */
-function traceCall({ method, route, status, outcome, durationMs, traceHeaders }: Attempt): void {
-  const [, traceparent] = traceHeaders;
-  if (traceparent === undefined) return;
-  const endedAt = Date.now();
-  const parent = propagation.extract(ROOT_CONTEXT, { traceparent });
-  const options = { kind: SpanKind.CLIENT, startTime: endedAt - durationMs };
-  const span = tracer.startSpan(`${method} ${route}`, options, parent);
-  span.setAttributes({ 'http.route': route, outcome });
-  if (status !== undefined) span.setAttribute('http.response.status_code', status);
-  if (outcome !== 'ok') span.setStatus(FAILED);
-  span.end(endedAt);
 }
