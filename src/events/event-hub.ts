@@ -32,7 +32,6 @@ export interface HubParts {
   readonly cursors: Sealer<EventPosition>;
   /** Invalidates what the event makes stale. The event is delivered afterwards. */
   readonly apply: (event: PartnerEvent) => void;
-  /** Stores an event that can't be handled, for an operator to look at and replay. */
   readonly addToQuarantine: Quarantine['add'];
   readonly onProblem: (reason: string, error?: unknown) => void;
   /** This instance missed events: every subscription ends, and what is cached may be stale. */

@@ -63,9 +63,7 @@ export type SessionEvent = Extract<PartnerEvent, { readonly sessionId: Uuid }>;
 export type ProgressNoteEvent = Extract<SessionEvent, { readonly progressNoteId: Uuid }>;
 
 export type EventType = EventFacts['type'];
-export const EVENT_TYPES: readonly EventType[] = eventFacts.options.flatMap(({ shape }) => [
-  ...shape.type.values,
-]);
+export const EVENT_TYPES = eventFacts.options.flatMap(({ shape }) => [...shape.type.values]);
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 const MALFORMED = { kind: 'malformed' } as const;
@@ -132,11 +130,6 @@ const assessmentEvents = z
 const ISO =
   /^(\d{4})-?(\d\d)-?(\d\d)(?:[T ](\d\d)(?::?(\d\d)(?::?(\d\d)(?:[.,](\d+))?)?)?)?(?:Z|([+-]\d\d)(?::?(\d\d))?)?$/i;
 
-/** An earlier time comes from a clock that was never set. */
-const EARLIEST_MS = Date.UTC(2000, 0, 1);
-/** Two clocks that are synchronized differ by less than this. */
-const MAX_LEAD_MS = 5 * 60_000;
-
 /** The sender's time, normalised, if it is credible. */
 function readTimeStamp(value: unknown, now: number): string | undefined {
   const parts = typeof value === 'string' && ISO.exec(value.trim());
@@ -148,8 +141,9 @@ function readTimeStamp(value: unknown, now: number): string | undefined {
   const sentMs = Date.parse(`${date}T${time}${offsetHour}:${offsetMinute}`);
   // To `Date.parse`, the 30th of February is the 2nd of March.
   const isInCalendar = new Date(`${date}T00:00Z`).getUTCDate() === Number(day);
-  // NaN compares false with anything.
-  const isCredible = isInCalendar && sentMs >= EARLIEST_MS && sentMs <= now + MAX_LEAD_MS;
+  // An earlier time comes from a clock that was never set, and two clocks that are synchronized differ by less than
+  // five minutes. NaN compares false with anything.
+  const isCredible = isInCalendar && sentMs >= Date.UTC(2000, 0, 1) && sentMs <= now + 5 * 60_000;
   return isCredible ? new Date(sentMs).toISOString() : undefined;
 }
 
