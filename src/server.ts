@@ -135,18 +135,14 @@ function temporaryDir() {
   return dir;
 }
 
-/** How long load balancers may go on sending new requests after SIGTERM. */
-const SHUTDOWN_NOTICE_MS = 1_000;
-/** The limit for the whole shutdown. By default Kubernetes waits for 30 s, Docker for 10 s. */
-const MAX_SHUTDOWN_MS = 14_000;
-
 /** Shuts down on a signal or when the store is broken. While it does so, SIGINT exits immediately. */
 function shutDownOnSignal(server: Server, log: Log, output: Output): void {
   const { shutdown } = server;
   const close = async (exitCode: 0 | 1, noticeMs = 0): Promise<void> => {
     if (shutdown.signal.aborted) return;
     shutdown.abort();
-    setTimeout(() => process.exit(1), MAX_SHUTDOWN_MS).unref();
+    // By default Kubernetes waits for 30 s, Docker for 10 s.
+    setTimeout(() => process.exit(1), 14_000).unref();
     await delay(noticeMs);
     try {
       await server[Symbol.asyncDispose]();
@@ -164,7 +160,8 @@ function shutDownOnSignal(server: Server, log: Log, output: Output): void {
     if (shutdown.signal.aborted && signal === 'SIGINT') process.exit(1);
     if (shutdown.signal.aborted) return;
     log.info(`${signal}: closing`);
-    void close(0, signal === 'SIGTERM' ? SHUTDOWN_NOTICE_MS : 0);
+    // Load balancers may go on sending new requests for a second after SIGTERM.
+    void close(0, signal === 'SIGTERM' ? 1_000 : 0);
   };
   process.on('SIGINT', onSignal).on('SIGTERM', onSignal);
   void server.broken?.then(() => close(1));
