@@ -15,10 +15,7 @@ export interface EventFilter extends Readonly<Partial<Record<IdName, Uuid>>> {
   readonly clientOfSession?: Uuid;
 }
 
-/**
- * A session's event is matched by its own ids. An assessment names its client alone, so where the filter names a parent,
- * it is only a candidate: the Partner API's lists decide.
- */
+/** An assessment names its client alone, so where the filter names a parent, it is a candidate: the lists decide. */
 export function matches(filter: EventFilter, event: EventFacts): boolean {
   if (filter.types && !filter.types.includes(event.type)) return false;
   const ids: EventFilter = event;

@@ -68,10 +68,7 @@ export const EVENT_TYPES = eventFacts.options.flatMap(({ shape }) => [...shape.t
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 const MALFORMED = { kind: 'malformed' } as const;
 
-/**
- * `unknown` is an envelope with an unknown type or payload: a retry would not help. The list of `events` is empty for an
- * assessment event without scores, and `sentAt` is the sender's time, if it is credible.
- */
+/** An envelope is `unknown` by its type or payload: a retry would not help. Without scores it has no `events`. */
 export function readEnvelope(bytes: Uint8Array, receivedAt: number, now = receivedAt) {
   let body: string;
   let json: unknown;

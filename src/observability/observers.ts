@@ -5,9 +5,8 @@ import type { Log, LogFields } from './log.ts';
 import type { Metrics } from './metrics.ts';
 
 /**
- * Spans go through the OpenTelemetry API to an SDK that is loaded before the server (`node --import ./otel.js
- * src/server.ts`). Without one nothing is recorded or sent upstream. Names are operation names and route templates; no
- * span has a value. This is a proxy for the SDK's tracer, which may be registered after this file is loaded.
+ * A proxy for the tracer of an OpenTelemetry SDK, which is loaded by `node --import ./otel.js src/server.ts`. Without one
+ * nothing is recorded or sent upstream. Names are operation names and route templates; no span has a value.
  */
 export const tracer = trace.getTracer('partner-graph');
 export const FAILED = { code: SpanStatusCode.ERROR };

@@ -103,10 +103,7 @@ export class WsConnection implements ProtocolSocket, OpenConnection {
     return this.isOpen;
   }
 
-  /**
-   * A message of the protocol itself, or the result of a query. They may not pile up, but behind a large result some
-   * short ones are sent: without `complete`, the client would repeat the operation.
-   */
+  /** Not for events. Behind a large result some short ones are sent: without `complete`, the client would repeat it. */
   send(text: string): void {
     if (!this.isOpen) return;
     // Bytes of earlier results. The one that is sent may itself be larger.
