@@ -18,17 +18,12 @@ import type { GatewayParts } from '../gateway.ts';
 import type { GatewayContext } from '../yoga.ts';
 import { type EventResult, createEventResults } from './event-results.ts';
 
-/** The first pause before another attempt to decide who may see an event. Later events wait for it. */
-const RETRY_MS = 1_000;
-const MAX_RETRY_MS = 15_000;
-/** How long this is attempted, after the event was received or the first failure within an hour. Then it is left out. */
+/** How long an event is tried, after it was received or the first failure within an hour. Then it is left out. */
 const MAX_OUTAGE_MS = 15 * 60_000;
 const OUTAGE = { max: 10_000, ttl: 3_600_000 };
 
 /** Executions that run ahead of the delivered one: a replay must not take a round trip for each event. */
 const MAX_EXECUTING = 16;
-/** The limit of live events that wait to be executed. Past it the subscriptions end, and clients resume by their cursors. */
-const MAX_WAITING = 10_000;
 
 /**
  * Messages that are made before the first of them is sent. An event for 5,000 subscribers then takes 0.72 to 0.94 of the
@@ -95,7 +90,8 @@ export function createSubscriptions(parts: GatewayParts) {
     let delivered: Promise<void> = Promise.resolve();
 
     function add(event: PartnerEvent): void {
-      if (waiting.push(event) > MAX_WAITING) interruptAll(receivers);
+      // Their clients resume by their cursors.
+      if (waiting.push(event) > 10_000) interruptAll(receivers);
       executeNext();
     }
 
@@ -115,8 +111,9 @@ export function createSubscriptions(parts: GatewayParts) {
       delivered.catch(fail);
     }
 
+    /** Tries again while it can't be decided who may see the event. Later events wait for it. */
     async function resultWhenPossible(event: PartnerEvent) {
-      for (let pauseMs = RETRY_MS; ; pauseMs = Math.min(2 * pauseMs, MAX_RETRY_MS)) {
+      for (let pauseMs = 1_000; ; pauseMs = Math.min(2 * pauseMs, 15_000)) {
         try {
           return await resultOf(event, operation);
         } catch (error) {
