@@ -3,21 +3,17 @@ import { usePayloadFormatter } from 'graphql-yoga';
 import { LRUCache } from 'lru-cache';
 
 import type { Context, Services } from '../../context.ts';
-import type { CacheEntry } from '../../rest/cache.ts';
 import { acceptedBy } from '../request.ts';
 import type { GatewayParts } from '../gateway.ts';
 import type { ExecutionContext, HttpContext } from '../yoga.ts';
 
 /** What a result was made of: it may be sent again while all of it is valid. */
-export interface ResultBasis {
-  /** Of the Partner API's answers: all of them must be current. */
-  readonly validities: readonly CacheEntry['validity'][];
-  /** Lists and ids: before each use, a page that was read lately must still show that the list holds the record. */
-  readonly proofs: Context['cachePolicy']['proofs'];
-}
+export type ResultBasis = Readonly<ReturnType<typeof basisOf>>;
 
-export const basisOf = ({ loaders, cachePolicy }: Context): ResultBasis => ({
+export const basisOf = ({ loaders, cachePolicy }: Context) => ({
+  /** Of the Partner API's answers: all of them must be current. */
   validities: loaders.entries.map(({ validity }) => validity),
+  /** Lists and ids: before each use, a page that was read lately must still show that the list holds the record. */
   proofs: cachePolicy.proofs,
 });
 
@@ -34,9 +30,6 @@ export interface CachedAnswer extends ResultBasis {
 
 export type AnswerCache = ReturnType<typeof createAnswerCache>;
 
-const OVERHEAD_BYTES = 2_048;
-const MAX_STRING_LENGTH = 16_384;
-
 /**
  * `find` has the answer to a repeated query while everything that it was made of is valid. The plugin caches an answer at
  * the second request, since most requests come once (`onExecute`). The key includes the viewer: an answer is only given to
@@ -44,14 +37,14 @@ const MAX_STRING_LENGTH = 16_384;
  */
 export function createAnswerCache({ services, ...parts }: GatewayParts) {
   const answers = new LRUCache<string, CachedAnswer>({
-    // In bytes, for bodies, keys and overhead.
+    // In bytes, for bodies, keys and an overhead of 2 KiB.
     maxSize: 64 * 2 ** 20,
     maxEntrySize: 4 * 2 ** 20,
     ttlAutopurge: true,
     ttlResolution: 0,
     perf: services.partner.clock,
     sizeCalculation: ({ content, validities }, key) =>
-      2 * (content.length + key.length) + 8 * validities.length + OVERHEAD_BYTES,
+      2 * (content.length + key.length) + 8 * validities.length + 2_048,
   });
   /** The keys of recent requests. */
   const recent = new LRUCache<string, true>({
@@ -84,7 +77,7 @@ export function createAnswerCache({ services, ...parts }: GatewayParts) {
       logHit(requestId);
     };
     const json = JSON.stringify({ data: data ?? null, extensions });
-    const content = json.length > MAX_STRING_LENGTH ? Buffer.from(json) : json;
+    const content = json.length > 16_384 ? Buffer.from(json) : json;
     answers.set(key, { ...basis, content, onHit }, { ttl });
   }
 
