@@ -1,12 +1,7 @@
 import type { ServerResponse } from 'node:http';
 
 import type { ValidatedExecutionArgs } from 'graphql';
-import {
-  type Plugin,
-  type YogaInitialContext,
-  type YogaServerInstance,
-  createYoga,
-} from 'graphql-yoga';
+import { type Plugin, type YogaInitialContext, createYoga } from 'graphql-yoga';
 
 import type { Context } from '../context.ts';
 import type { CodedError } from '../errors.ts';
@@ -67,7 +62,7 @@ export type HttpContext = GatewayContext & Required<Pick<GatewayContext, 'res'>>
 export type ExecutionContext = GatewayContext &
   Required<Pick<GatewayContext, 'operation' | 'resolverContext'>>;
 export type GatewayPlugin = Plugin<GatewayContext, HttpContext>;
-export type GatewayYoga = YogaServerInstance<HttpContext, GatewayContext>;
+export type GatewayYoga = ReturnType<typeof createYoga<HttpContext, GatewayContext>>;
 
 /**
  * Yoga with our plugins. Hooks of one phase run in the order of the list: `onRequest` (viewer, HTTP), `onParse` and
