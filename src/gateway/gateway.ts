@@ -11,9 +11,7 @@ import { createHttpHandler } from './http.ts';
 import { createMemoryPressure } from './memory-pressure.ts';
 import { createOpenConnections } from './open-connections.ts';
 import { createOrigins } from './origins.ts';
-import { createAnswerCache } from './plugins/use-answer-cache.ts';
 import { createErrorMasking } from './plugins/use-error-masking.ts';
-import { createHttpRequests } from './plugins/use-http-requests.ts';
 import { createSubscriptions } from './subscriptions/subscriptions.ts';
 import { readTrustedDocuments } from './trusted-documents.ts';
 import { createWebSockets } from './websocket/websocket.ts';
@@ -59,9 +57,7 @@ export function createGateway(options: GatewayOptions) {
   const { config, services, log, metrics } = options;
   const parts = createParts(options);
   const subscriptions = createSubscriptions(parts);
-  const answers = createAnswerCache(parts);
-  const requests = createHttpRequests(parts, answers);
-  const yoga = createGatewayYoga(parts, requests, answers, subscriptions);
+  const graphql = createGatewayYoga(parts, subscriptions);
   const webhooks = createWebhookHandler({
     maxBytes: config.limits.webhookBytes,
     store: services.store,
@@ -75,8 +71,8 @@ export function createGateway(options: GatewayOptions) {
   });
 
   return {
-    handle: createHttpHandler(parts, yoga, requests, webhooks),
-    upgrade: createWebSockets(parts, yoga),
+    handle: createHttpHandler(parts, graphql, webhooks),
+    upgrade: createWebSockets(parts, graphql.yoga),
     /** Called when the event log was lost: its subscribers have to read their data anew. */
     eventsLost: subscriptions.endAll,
     /** Queries and mutations on sockets are answered first. */

@@ -3,18 +3,16 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { CodedError } from '../errors.ts';
 import { createPages } from '../pages/pages.ts';
 import { isSame } from '../sealed-text.ts';
-import type { HttpRequests } from './plugins/use-http-requests.ts';
 import { REQUEST_ID_HEADER, acceptedBy, assignRequestId, requestIdOf } from './request.ts';
 import type { GatewayParts } from './gateway.ts';
-import type { GatewayYoga } from './yoga.ts';
+import type { createGatewayYoga } from './yoga.ts';
 
 type Handler = (req: IncomingMessage, res: ServerResponse) => void | Promise<void>;
 
 /** All routes: GraphQL and the others. Paths are exact. */
 export function createHttpHandler(
   parts: GatewayParts,
-  yoga: GatewayYoga,
-  requests: HttpRequests,
+  { yoga, answer }: ReturnType<typeof createGatewayYoga>,
   webhooks: Handler,
 ) {
   const { config, schema, services, metrics } = parts;
@@ -28,7 +26,7 @@ export function createHttpHandler(
     if (pages && isPage) return pages.graphiql(req, res);
     res.setHeader('cache-control', 'no-store');
     const isJson = req.method === 'POST' && acceptedBy(req).json !== undefined;
-    const subscription = isJson ? await requests.answer(res) : undefined;
+    const subscription = isJson ? await answer(res) : undefined;
     if (!isJson || subscription) await yoga(req, res, { subscription });
   };
 

@@ -7,11 +7,11 @@ import type { Context } from '../context.ts';
 import type { CodedError } from '../errors.ts';
 import type { Viewer } from '../viewer/viewer.ts';
 import type { GatewayParts } from './gateway.ts';
-import type { AnswerCache } from './plugins/use-answer-cache.ts';
+import { createAnswerCache } from './plugins/use-answer-cache.ts';
 import { useDocumentLimits } from './plugins/use-document-limits.ts';
 import { useErrorMasking } from './plugins/use-error-masking.ts';
 import { useExecution } from './plugins/use-execution.ts';
-import type { HttpRequests } from './plugins/use-http-requests.ts';
+import { createHttpRequests } from './plugins/use-http-requests.ts';
 import { useAudit, useOperationContext, useOperationLog } from './plugins/use-operation.ts';
 import { useSubscriptions } from './plugins/use-subscriptions.ts';
 import { useTracing } from './plugins/use-tracing.ts';
@@ -70,14 +70,11 @@ export type GatewayYoga = ReturnType<typeof createYoga<HttpContext, GatewayConte
  * cost, masking, tracing, audit, log) and `onSubscribe` (cost, context, subscriptions). A plugin that changes data
  * comes before the answer cache, which stores it. Delivered events pass through none of these hooks.
  */
-export function createGatewayYoga(
-  parts: GatewayParts,
-  requests: HttpRequests,
-  answers: AnswerCache,
-  subscriptions: Subscriptions,
-): GatewayYoga {
+export function createGatewayYoga(parts: GatewayParts, subscriptions: Subscriptions) {
   const { config, schema, maskError } = parts;
-  return createYoga<HttpContext, GatewayContext>({
+  const answers = createAnswerCache(parts);
+  const requests = createHttpRequests(parts, answers);
+  const yoga = createYoga<HttpContext, GatewayContext>({
     schema,
     graphiql: false,
     logging: false,
@@ -100,4 +97,5 @@ export function createGatewayYoga(
       useSubscriptions(parts, subscriptions),
     ],
   });
+  return { yoga, answer: requests.answer };
 }

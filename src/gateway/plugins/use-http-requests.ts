@@ -31,8 +31,6 @@ const UNREAD_RESPONSES = requestRejected(
   'You have not read the responses to your earlier requests: read them first.',
 );
 
-export type HttpRequests = ReturnType<typeof createHttpRequests>;
-
 /**
  * Checks requests, reads their bodies from node's own stream, and runs their operations through the plugins. `answer` is
  * for clients that accept JSON: without Yoga's Fetch layer a small query takes 0.81 of the CPU. The plugin answers all other
