@@ -25,9 +25,6 @@ type Result = ExecutionResult | Promise<ExecutionResult>;
 
 /** With fragments expanded. Compiling takes up to 0.25 ms a selection, and stops the event loop meanwhile. */
 const MAX_SELECTIONS = 100;
-/** In all documents that are kept. A compiled selection takes some 8 KB, and a document as much as five of them. */
-const MAX_COMPILED_SELECTIONS = 2_000;
-const SELECTIONS_PER_DOCUMENT = 5;
 
 /**
  * Executes with graphql-jit where it is safe, from a document's second use on, and otherwise with graphql-js
@@ -36,16 +33,15 @@ const SELECTIONS_PER_DOCUMENT = 5;
  */
 export function useExecution(): GatewayPlugin {
   const execute = createExecutor();
-  function executeValidated({ contextValue }: ExecutionArgs): Result {
+  function executeValidated({ contextValue }: ExecutionArgs) {
     const { operation, resolverContext } = contextValue as ExecutionContext;
     return execute({ ...operation.args, contextValue: resolverContext });
   }
-  return {
-    onExecute: ({ setExecuteFn }) => setExecuteFn(executeValidated),
-  };
+  return { onExecute: ({ setExecuteFn }) => setExecuteFn(executeValidated) };
 }
 
-export function createExecutor(maxCompiled = MAX_COMPILED_SELECTIONS) {
+/** `maxCompiled` is in selections, in all documents that are kept. A compiled selection takes some 8 KB. */
+export function createExecutor(maxCompiled = 2_000) {
   const uses = new WeakMap<OperationDefinitionNode, number>();
   const compiled = new LRUCache<OperationDefinitionNode, CompiledQuery>({ maxSize: maxCompiled });
 
@@ -62,7 +58,8 @@ export function createExecutor(maxCompiled = MAX_COMPILED_SELECTIONS) {
       useExperimentalPathBasedSkipInclude: true,
     });
     if (!isCompiledQuery(query)) return undefined;
-    compiled.set(operation, query, { size: SELECTIONS_PER_DOCUMENT + selections });
+    // A document takes as much as five selections.
+    compiled.set(operation, query, { size: 5 + selections });
     return query;
   }
 
@@ -87,7 +84,6 @@ function isCompilable({ schema, document, operation }: ValidatedExecutionArgs): 
   if (operation.operation !== 'query' || /"|__(?!typename\b)/.test(text)) return false;
   const types = new TypeInfo(schema);
   let isUnsafe = false;
-  let hasConditions = false;
   let hasMerges = false;
   const visitor: ASTVisitor = {
     // It rejects a required variable that is left to its default.
@@ -99,9 +95,6 @@ function isCompilable({ schema, document, operation }: ValidatedExecutionArgs): 
     Field({ alias }) {
       isUnsafe ||= isAbstractType(getNamedType(types.getType())) || /_/.test(alias?.value ?? '');
     },
-    Directive() {
-      hasConditions = true;
-    },
     SelectionSet({ selections }) {
       const keys = selections.flatMap((each) =>
         each.kind === Kind.FIELD ? (each.alias ?? each.name).value : [],
@@ -111,8 +104,8 @@ function isCompilable({ schema, document, operation }: ValidatedExecutionArgs): 
     },
   };
   visit(document, visitWithTypeInfo(types, visitor));
-  // Of two merged selections, a condition on one is applied to both or keeps its place among the keys.
-  return !isUnsafe && !(hasConditions && hasMerges);
+  // Of two merged selections, a condition (`@`) on one is applied to both or keeps its place among the keys.
+  return !isUnsafe && !(hasMerges && text.includes('@'));
 }
 
 /** Where null replaces the default of a variable, a non-null argument can get null: graphql-js reports which one. */
