@@ -31,14 +31,12 @@ export function useUpstreamCost({ config }: GatewayParts): GatewayPlugin {
       const errors = validated.slice(0, MAX_REPORTED_ERRORS);
       return errors.map((error) => documentRejected(error, variableMessage(error)));
     }
-    const { reach } = context.viewer!;
-    const { calls, problems } = estimateCalls(validated, reach);
+    const { calls, problems } = estimateCalls(validated, context.viewer!.reach);
     if (problems.length > 0) return problems.slice(0, MAX_REPORTED_ERRORS).map(argumentsRejected);
     if (calls > maxEstimatedCalls) return [tooExpensive(calls, maxEstimatedCalls)];
-    const { operation: kind } = validated.operation;
     context.operation = {
       id: randomUUID(),
-      kind,
+      kind: validated.operation.operation,
       name: context.operationName ?? 'anonymous',
       estimated: calls,
       args: validated,
