@@ -11,10 +11,6 @@ import type { Gateway } from './gateway.ts';
 const CLOSE_GRACE_MS = 3_000;
 /** How long running requests may take to finish after the signal to stop. */
 const DRAIN_MS = 10_000;
-/** How long the rest of a request may come in after its response. */
-const DISCARD_MS = 500;
-/** Node hands over all requests that come at once on a connection, before the first is answered. */
-const MAX_PIPELINED = 101;
 
 /** A response for connections without a parsed request. */
 export const rawResponse = (status: number, requestId?: string): string =>
@@ -54,16 +50,17 @@ export async function listen(
   server.on('request', (req, res) => {
     const { socket } = req;
     const count = (running.get(socket) ?? 0) + 1;
-    if (count > MAX_PIPELINED) return void socket.destroy();
+    // Node hands over all requests that come at once on a connection, before the first is answered.
+    if (count > 101) return void socket.destroy();
     running.set(socket, count);
     silent.delete(socket);
     idle.delete(socket);
     // Not `server.timeout`, which would keep a timer in memory for each WebSocket.
     socket.setTimeout(idleMs);
     res.on('close', onResponded);
-    // Node reads the rest of a body, however long it is. Closing at once could lose the response on its way.
+    // Node reads the rest of a body, however long it is. Closing at once, and not 500 ms later, could lose the response.
     res.on('finish', () => {
-      if (!req.complete) setTimeout(() => req.complete || socket.destroy(), DISCARD_MS).unref();
+      if (!req.complete) setTimeout(() => req.complete || socket.destroy(), 500).unref();
     });
     // Otherwise a keep-alive client would send its next request to a connection that is being closed.
     if (shutdown.signal.aborted) res.setHeader('connection', 'close');
@@ -111,12 +108,7 @@ export async function listen(
   };
 }
 
-/** Connections without a request may take this share of those that others leave. */
-const MAX_SILENT_SHARE = 0.75;
-/** When this share of all connections is open, idle ones are closed. */
-const CLOSE_IDLE_SHARE = 0.9;
-
-/** Keeps room for new connections: closes some that never send a request and, when nearly all are open, idle ones. */
+/** Keeps room for new connections: closes some that never send a request and, when 90 % of all are open, idle ones. */
 function limitConnections(server: Server, onRefused: () => void) {
   let open = 0;
   /** Connections without a request so far, oldest first. */
@@ -134,11 +126,12 @@ function limitConnections(server: Server, onRefused: () => void) {
     open += 1;
     silent.add(socket);
     socket.on('close', onClosed);
+    /** What connections with a request leave to those without one. */
     const left = server.maxConnections - (open - silent.size);
-    if (silent.size > left * MAX_SILENT_SHARE) {
+    if (silent.size > left * 0.75) {
       silent.values().next().value?.destroy();
       onRefused();
-    } else if (open > server.maxConnections * CLOSE_IDLE_SHARE) {
+    } else if (open > server.maxConnections * 0.9) {
       idle.values().next().value?.destroy();
     }
   });
@@ -147,10 +140,8 @@ function limitConnections(server: Server, onRefused: () => void) {
 
 /** More open sockets than this are a mistake or an attack. */
 const MAX_CONNECTIONS = 30_000;
-const MIN_CONNECTIONS = 16;
 /** For the store and the server itself. Without them the system refuses every connection. */
 const OWN_FILES = 64;
-
 const LIMITS_FILE = '/proc/self/limits';
 
 /** Below the system's limit of open files, so that a webhook is still accepted when thousands are open. */
@@ -158,5 +149,5 @@ function maxConnections(callsAtOnce: number): number {
   // Not every system shows its limit.
   const limits = existsSync(LIMITS_FILE) ? readFileSync(LIMITS_FILE, 'utf8') : '';
   const files = Number(/^Max open files +(\d+)/m.exec(limits)?.[1] ?? Number.POSITIVE_INFINITY);
-  return Math.max(MIN_CONNECTIONS, Math.min(MAX_CONNECTIONS, files - OWN_FILES - callsAtOnce));
+  return Math.max(16, Math.min(MAX_CONNECTIONS, files - OWN_FILES - callsAtOnce));
 }
