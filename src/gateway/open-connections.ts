@@ -14,12 +14,10 @@ export interface OpenConnection {
   destroy(): void;
 }
 
-const MAX_CHECK_MS = 250;
-
 /** All sockets and event streams, with one timer: a timer for each would take more memory than its socket. */
 export function createOpenConnections({ socketPingMs, socketsPerViewer }: Limits) {
   // A check that comes so late that pongs may be unread is then always `isLate`: four checks are less than a ping.
-  const checkMs = Math.min(MAX_CHECK_MS, Math.ceil(socketPingMs / 8));
+  const checkMs = Math.min(250, Math.ceil(socketPingMs / 8));
   const open = new Set<OpenConnection>();
   let lastCheck = performance.now();
   const checking = setInterval(() => {

@@ -8,13 +8,12 @@ import { limited } from '../observability/observers.ts';
 import { REQUEST_ID_HEADER, requestIdOf } from './request.ts';
 
 const LOCALHOST = /^http:\/\/localhost(:\d{1,5})?$/;
-/** Origins that are logged per minute: a client can make up any number. */
-const MAX_REPORTED = 20;
 const REFUSED = 'a browser was refused: its page is not of an origin in ALLOWED_ORIGINS';
 
 /** Which pages a browser may call from, over HTTP and WebSocket. Other programs send no origin. */
 export function createOrigins({ allowedOrigins, allowsLocalhost }: Config['http'], log: Log) {
-  const report = limited(log, 60_000, MAX_REPORTED);
+  // At most 20 origins a minute: a client can make up any number.
+  const report = limited(log, 60_000, 20);
 
   const allowsCrossOrigin = (origin: string): boolean =>
     allowedOrigins.includes(origin) || (allowsLocalhost && LOCALHOST.test(origin));
