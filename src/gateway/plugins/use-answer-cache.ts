@@ -53,11 +53,8 @@ export function createAnswerCache({ services, ...parts }: GatewayParts) {
     sizeCalculation: (_, key) => key.length,
   });
 
-  function store(
-    key: string,
-    { data, extensions: others }: ExecutionResult,
-    { operation, resolverContext }: ExecutionContext,
-  ): void {
+  function store(key: string, result: ExecutionResult, context: ExecutionContext): void {
+    const { operation, resolverContext } = context;
     const { loaders, audit, cachePolicy } = resolverContext;
     // It depends on more than the Partner API's answers, or a record was denied.
     if (!cachePolicy.isCacheable || audit?.denied.size || loaders.entries.length === 0) return;
@@ -68,7 +65,7 @@ export function createAnswerCache({ services, ...parts }: GatewayParts) {
     if (ttl <= 0 || !isValid(basis, services)) return;
     const { id, name, estimated } = operation;
     const usage = { calls: 0, cached: basis.validities.length, coalesced: 0, retried: 0 };
-    const extensions = { ...others, upstream: { estimated, ...usage } };
+    const extensions = { ...result.extensions, upstream: { estimated, ...usage } };
     const auditHit = audit?.prepareRepeated();
     const line = { id, kind: 'query', name, durationMs: 0, outcome: 'ok' };
     const logHit = parts.observer.repeated(line, usage);
@@ -76,7 +73,7 @@ export function createAnswerCache({ services, ...parts }: GatewayParts) {
       auditHit?.(requestId);
       logHit(requestId);
     };
-    const json = JSON.stringify({ data: data ?? null, extensions });
+    const json = JSON.stringify({ data: result.data ?? null, extensions });
     const content = json.length > 16_384 ? Buffer.from(json) : json;
     answers.set(key, { ...basis, content, onHit }, { ttl });
   }

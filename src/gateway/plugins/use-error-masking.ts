@@ -67,11 +67,8 @@ export function createErrorMasking(
    * would reveal whether a record was cached. If several make the same parent null, the first one is returned. Errors
    * about the call limit that differ only in list indices are merged: a list has one, and not one for each row.
    */
-  function maskErrors(
-    { data, errors = [] }: ExecutionResult,
-    estimate: number,
-    requestId?: string,
-  ): readonly ClientError[] {
+  function maskErrors(result: ExecutionResult, estimate: number, requestId?: string) {
+    const { data, errors = [] } = result;
     // Each row of a list may have an error about the response's size.
     const some = firstOfEach(errors, (error) =>
       error.originalError instanceof ResponseTooLarge ? pathWithoutIndices(error) : undefined,
