@@ -82,14 +82,13 @@ export function createBodyOf(maxBytes: number) {
 }
 
 export const REQUEST_ID_HEADER = 'x-request-id';
-const MAX_CHARACTERS = 40;
 
 /**
- * UUIDs, hex and decimal numbers, with separators or without, after one short word or none (`req-42`), and ULIDs.
- * Request ids are logged, so ids that could be a name, a date of birth, a key or a token are not accepted.
+ * UUIDs, hex and decimal numbers, with separators or without, after one short word or none (`req-42`), and ULIDs. They
+ * are logged, so long ids, and those that could be a name, a date of birth, a key or a token, are not accepted.
  */
 const PLAIN_ID =
-  /^(?=.*\d)(?!.*(?<![0-9a-f])\d\d?[-_.:]\d\d?(?![0-9a-f]))(?:[a-z]{1,8}[-_.:])?(?:[0-9a-f]+(?:[-_.:][0-9a-f]+)*|[0-9a-hjkmnp-tv-z]{26})$/i;
+  /^(?=.{1,40}$)(?=.*\d)(?!.*(?<![0-9a-f])\d\d?[-_.:]\d\d?(?![0-9a-f]))(?:[a-z]{1,8}[-_.:])?(?:[0-9a-f]+(?:[-_.:][0-9a-f]+)*|[0-9a-hjkmnp-tv-z]{26})$/i;
 
 /** The id that the request was given. */
 export const requestIdOf = ({ headers }: IncomingMessage): string =>
@@ -98,7 +97,6 @@ export const requestIdOf = ({ headers }: IncomingMessage): string =>
 /** Gives a request its id: the client's if it is a plain one, or else a new one. */
 export function assignRequestId({ headers }: IncomingMessage): string {
   const given = headers[REQUEST_ID_HEADER];
-  const isPlain =
-    typeof given === 'string' && given.length <= MAX_CHARACTERS && PLAIN_ID.test(given);
+  const isPlain = typeof given === 'string' && PLAIN_ID.test(given);
   return (headers[REQUEST_ID_HEADER] = isPlain ? given : randomUUID());
 }
