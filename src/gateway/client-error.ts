@@ -39,8 +39,7 @@ export function forClient(result: ExecutionResult, requestId?: string): Executio
   const { errors, ...rest } = result;
   if (!errors) return rest;
   const formatted = errors.map(({ message, nodes, source, positions, path, extensions: all }) => {
-    const { http: _http, ...others } = all;
-    const extensions = { ...others, requestId };
+    const { http: _http, ...extensions } = { ...all, requestId };
     return new GraphQLError(message, { nodes, source, positions, path, extensions });
   });
   return { errors: formatted, ...rest };
