@@ -7,8 +7,6 @@ import type { Config } from '../config.ts';
 import { endOfTurn } from '../end-of-turn.ts';
 import type { Gateway } from './gateway.ts';
 
-/** How long clients may take to close their subscriptions. */
-const CLOSE_GRACE_MS = 3_000;
 /** How long running requests may take to finish after the signal to stop. */
 const DRAIN_MS = 10_000;
 
@@ -96,7 +94,7 @@ export async function listen(
       // reading it, and busy if no request has come on it yet.
       server.closeIdleConnections = () => undefined;
       const closed = once(server.close(), 'close');
-      app.closeSocketsAndStreams(CLOSE_GRACE_MS, DRAIN_MS);
+      app.closeSocketsAndStreams(DRAIN_MS);
       const deadline = performance.now() + DRAIN_MS;
       // Checks whether all responses are sent.
       const closing = setInterval(() => {

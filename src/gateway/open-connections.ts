@@ -32,12 +32,12 @@ export function createOpenConnections({ socketPingMs, socketsPerViewer }: Limits
     pingEveryMs: socketPingMs - checkMs,
     open,
     ofViewer: createViewerLimit(socketsPerViewer),
-    /** Ends all connections gracefully. Those that are left after `graceMs`, or `drainMs` if busy, are destroyed. */
-    close(graceMs: number, drainMs: number): void {
+    /** Ends all connections gracefully. Those that are left after 3 s, or `drainMs` if busy, are destroyed. */
+    close(drainMs: number): void {
       for (const connection of open) connection.end();
       setTimeout(() => {
         for (const connection of open) if (!connection.isBusy) connection.destroy();
-      }, graceMs).unref();
+      }, 3_000).unref();
       setTimeout(() => {
         for (const connection of open) connection.destroy();
         clearInterval(checking);
