@@ -9,7 +9,6 @@ import { type GraphQLSchema, printSchema } from 'graphql';
 
 import type { Config } from '../config.ts';
 
-type Handler = (req: IncomingMessage, res: ServerResponse) => Promise<void>;
 type Load = (name: string) => string | Promise<string | Buffer>;
 
 /** Only this origin's scripts and styles, and nothing inline: a note's text can never run. */
@@ -73,7 +72,7 @@ export function createPages(schema: GraphQLSchema, { auth, partner }: Config) {
 const zip = promisify(gzip);
 
 /** Serves one file: read and compressed once, at the first request, then 304 for a browser that has it. */
-function serveFile(name: string, load: Load, policy = POLICY): Handler {
+function serveFile(name: string, load: Load, policy = POLICY) {
   async function prepare() {
     const plain = Buffer.from(await load(name));
     // Weak, since it is the same for both encodings.
@@ -82,7 +81,7 @@ function serveFile(name: string, load: Load, policy = POLICY): Handler {
   }
   let reading: ReturnType<typeof prepare> | undefined;
 
-  return async (req, res) => {
+  return async (req: IncomingMessage, res: ServerResponse) => {
     reading ??= prepare();
     // After a failure the next request tries again.
     const { plain, zipped, etag } = await reading.catch((error: unknown) => {
