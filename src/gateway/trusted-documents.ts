@@ -10,9 +10,8 @@ import { documentProblems, parseWithinLimits } from './plugins/use-document-limi
 export type TrustedDocuments = NonNullable<ReturnType<typeof readTrustedDocuments>>;
 
 /**
- * Reads `TRUSTED_DOCUMENTS`: a JSON object, hash → document, as graphql-codegen and Relay's compiler write it. Throws
- * one error with everything that is wrong with it. Undefined if it is not set: any document may run. Yoga's plugin for
- * persisted operations is not used: it sees only requests that Yoga's own HTTP layer has parsed, and here no request is.
+ * Reads `TRUSTED_DOCUMENTS`: a JSON object, hash → document, as graphql-codegen and Relay's compiler write it. If it is
+ * not set, any document may run. Yoga's plugin for this sees only requests that Yoga's own HTTP layer parses: here none.
  */
 export function readTrustedDocuments(config: Config, schema: GraphQLSchema) {
   if (!config.trustedDocuments) return undefined;
