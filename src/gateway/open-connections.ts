@@ -2,10 +2,7 @@ import type { Limits } from '../config.ts';
 
 /** A connection that stays open: a socket or an event stream. */
 export interface OpenConnection {
-  /**
-   * Called a few times a second, with `now` of `performance.now()`. If `isLate`, this process was busy or suspended,
-   * and messages of clients have to be read before their silence counts.
-   */
+  /** Called a few times a second. If `isLate`, this process was busy or suspended, and pongs may be unread. */
   check(now: number, isLate: boolean): void;
   /** True while queries or mutations run on it. */
   readonly isBusy?: boolean;

@@ -47,10 +47,7 @@ export function parseParams(text: string, trusted?: TrustedDocuments): Operation
   return paramsFrom(json, trusted);
 }
 
-/**
- * Reads only known names, so that nothing else in a body (`__proto__` included) has an effect. All transports read
- * operations here, so trusted documents apply to all of them.
- */
+/** For all transports. Only known names are read, so that nothing else (`__proto__` included) has an effect. */
 export function paramsFrom(body: unknown, trusted?: TrustedDocuments) {
   if (Array.isArray(body))
     throw invalid('Batching is not supported: send one operation a request.');

@@ -107,10 +107,7 @@ export function documentProblems(
   return problems.map((error) => documentRejected(error, error.message.replace(suggestion, '')));
 }
 
-/**
- * graphql's messages quote values, which may be patient data, or 200 kB long. A message begins with words and quoted
- * names, and the value comes after them.
- */
+/** graphql's messages quote values, which may be patient data, or 200 kB long, after words and quoted names. */
 const BEFORE_VALUE = /^((?:[\w -]|"[^"]*")+)(?:[.,:].*)?$/s;
 
 /** graphql's message about a value, without the value. Errors of our own scalars never have it. */

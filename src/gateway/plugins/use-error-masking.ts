@@ -96,10 +96,7 @@ function messageOf(error: CodedError): string {
   return PARTNER_MESSAGES[error.code] ?? 'The Partner API failed.';
 }
 
-/**
- * Masks the errors of an operation's fields (`onExecute`). The plugins after it count and log the masked errors; the
- * answer cache before it skips every result with an error.
- */
+/** Masks the errors of an operation's fields (`onExecute`). The plugins after it count and log the masked errors. */
 export const useErrorMasking = ({ maskErrors }: GatewayParts) =>
   usePayloadFormatter((result, { contextValue }) => {
     if (!result.errors) return false;
