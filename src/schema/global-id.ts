@@ -104,7 +104,7 @@ export function parseId(type: NodeType, argument: string, text: string, ids: Glo
   throw new BadInput(`"${argument}" must be a global id of type ${type}, or a UUID.`);
 }
 
-export type ParentArgs = {
+type ParentArgs = {
   readonly [K in keyof Parents | 'sessionId']?: string | null | undefined;
 };
 

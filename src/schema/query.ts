@@ -12,14 +12,7 @@ import type { Uuid } from '../uuid.ts';
 import type { GrantedKind } from '../viewer/viewer.ts';
 import { RAW, builder, objectType, required } from './builder.ts';
 import { windowArgs } from './connection.ts';
-import {
-  type NodeId,
-  type ParentArgs,
-  noteTargetOf,
-  parseId,
-  parseParentIds,
-  sessionIn,
-} from './global-id.ts';
+import { type NodeId, noteTargetOf, parseId, parseParentIds, sessionIn } from './global-id.ts';
 import { connectionNeed, wantsAttributes } from './selections.ts';
 
 /** Options of `organizations`, in the viewer and at the root. */
@@ -74,10 +67,10 @@ const idArgs = <P extends string = never>(noun: string, ...parents: readonly P[]
     ) as Record<P, ReturnType<typeof t.id<false>>>),
   }));
 
-type ByIdArgs = ParentArgs & { readonly id: string };
+type ByIdArgs = Parameters<typeof parseParentIds>[0] & { readonly id: string };
 
 /** Options of a field that returns a record by its id. With parents in the arguments, it is looked up only there. */
-const recordById = <T extends Capitalize<GrantedKind>, P extends keyof ParentArgs = never>(
+const recordById = <T extends Capitalize<GrantedKind>, P extends keyof ByIdArgs = never>(
   type: T,
   ...parents: readonly P[]
 ) => ({
