@@ -101,12 +101,6 @@ export function noteOfEvent(event: ProgressNoteEvent, _args: unknown, ctx: Conte
   );
 }
 
-/** The session in the id or the arguments; for `partner`, who needs no proof, also the one in the record. */
-export function sessionOfNote({ session, record }: NoteRef): SessionRef | null {
-  if (session) return session;
-  return record.sessionId ? { type: 'Session', id: record.sessionId, open: true } : null;
-}
-
 /** True or unknown, never false: a note is finalized elsewhere, and its event may not have arrived yet. */
 export function isNoteLocked(note: NoteRef, _args: unknown, ctx: Context): Loaded<true | null> {
   if (!note.record.id) return null;

@@ -16,6 +16,7 @@ import {
   type ListedRef,
   type NodeOfType,
   type NodeRef,
+  type NoteRef,
   type Parents,
   type RowOf,
   type SessionRef,
@@ -104,6 +105,12 @@ export const clientOfEvent = ({ clientId: id }: Pick<PartnerEvent, 'clientId'>):
 
 export const sessionOfEvent = ({ sessionId, clientId }: SessionEvent): SessionRef =>
   linkTo('Session', sessionId, { clientId });
+
+/** The session in the id or the arguments; for `partner`, who needs no proof, also the one in the record. */
+export function sessionOfNote({ session, record }: NoteRef): SessionRef | null {
+  if (session) return session;
+  return record.sessionId ? { type: 'Session', id: record.sessionId, open: true } : null;
+}
 
 /** Of a session in an event, as of the event itself: only the client's id. */
 export const clientOfSession = (session: SessionRef, args: unknown, ctx: Context) =>

@@ -1,12 +1,6 @@
-import {
-  isNoteLocked,
-  mdms,
-  noteOfSession,
-  sessionOfNote,
-  transcripts,
-} from '../resolvers/artifacts.ts';
+import { isNoteLocked, mdms, noteOfSession, transcripts } from '../resolvers/artifacts.ts';
 import { eventsOfSession } from '../resolvers/event-log.ts';
-import { clientOfSession } from '../resolvers/records.ts';
+import { clientOfSession, sessionOfNote } from '../resolvers/records.ts';
 import type { NoteRef, ScoreRef } from '../resolvers/refs.ts';
 import type { ProblemAddressed } from '../rest/records.ts';
 import { RAW, builder, enumValues, objectType, optional, required } from './builder.ts';
