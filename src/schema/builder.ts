@@ -1,10 +1,4 @@
-import SchemaBuilder, {
-  type FieldMap,
-  FieldRef,
-  type InputType,
-  type ShapeFromTypeParam,
-  type TypeParam,
-} from '@pothos/core';
+import SchemaBuilder, { FieldRef, type ShapeFromTypeParam, type TypeParam } from '@pothos/core';
 import { GraphQLError, type GraphQLResolveInfo } from 'graphql';
 
 import type { Connection, Edge, PageInfo } from '../connection/connection.ts';
@@ -72,17 +66,14 @@ export const optional = <const T, R extends Resolve | undefined = undefined>(
 ) => ({ type, description, resolve: resolve as R });
 
 /** Options of a non-null field or argument: Pothos has `nullable` for the one and `required` for the other. */
-export const required = <
-  T extends TypeParam<Types> | InputType<Types>,
-  R extends Resolve | undefined = undefined,
->(
+export const required = <const T, R extends Resolve | undefined = undefined>(
   ...options: Parameters<typeof optional<T, R>>
 ) => ({ ...optional(...options), nullable: false as const, required: true as const });
 
 /** Options that every `raw` field shares. */
 export const RAW = optional('JSON', 'The whole record as the Partner API returned it.');
 
-type Field = FieldMap[string];
+type Field = FieldRef<Types>;
 /** A field of Pothos, or the options of one; of a nullable string, its description is enough. */
 type Given = Field | string | { readonly type: TypeParam<Types>; readonly description: string };
 type GivenType<G> = G extends { readonly type: infer T extends TypeParam<Types> }

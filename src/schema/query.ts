@@ -26,7 +26,7 @@ const organizations = {
 
 /** Options of a field with the records of a type that the caller's grants name. */
 const grantedRecords = <T extends Capitalize<GrantedKind>>(type: T, description: string) => ({
-  ...required([type], description),
+  ...required([type] as [T], description),
   extensions: { granted: kindOf(type) },
   resolve: (_viewer: unknown, _args: unknown, ctx: Context) => granted(type, ctx) as never,
 });
