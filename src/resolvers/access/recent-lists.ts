@@ -8,9 +8,6 @@ import { LISTS } from '../refs.ts';
 /** How long a page proves who is in its list, since clients and clinicians move. */
 const PROOF_MS = 60_000;
 
-const MAX_LISTS = 20_000;
-const MAX_ROWS = 200_000;
-const MAX_CLIENTS = 50_000;
 /** More places than a client's events name within a minute. */
 const MAX_LOCATIONS = 4;
 
@@ -32,8 +29,9 @@ const nameOf = ({ name, id }: ListRef): string => `${name}:${id ?? ''}`;
 export type RecentLists = ReturnType<typeof createRecentLists>;
 
 export function createRecentLists(now: () => number) {
-  const lists = new LRUCache<string, RecentList>({ max: MAX_LISTS, maxSize: MAX_ROWS });
-  const perClient = { maxSize: MAX_CLIENTS, sizeCalculation: () => 1 };
+  /** The size is in rows. */
+  const lists = new LRUCache<string, RecentList>({ max: 20_000, maxSize: 200_000 });
+  const perClient = { maxSize: 50_000, sizeCalculation: () => 1 };
   /** Where a client's last events said they were, the newest first. They come in any order, so all of them count. */
   const locations = new LRUCache<string, readonly EventLocation[]>(perClient);
 

@@ -25,18 +25,16 @@ const MAX_LISTS = 16;
 const WRITE_EVERY_MS = 250;
 const WRITE_BATCH = 500;
 const MAX_UNWRITTEN = 50_000;
-/** Clients whose places this process has recorded: they are written at most once a day, unless they change. */
-const MAX_RECENT = 50_000;
-const RECENT_MS = 24 * 3_600_000;
 
 export type Places = ReturnType<typeof createPlaces>;
 
 /** The lists where clients were last seen. Never a reason to deny access: unknown places are looked up. */
 export function createPlaces(keys: KeyStore) {
+  /** Places that this process has recorded, by client: they are written at most once a day, unless they change. */
   const recent = new LRUCache<string, Pages>({
-    maxSize: MAX_RECENT,
+    maxSize: 50_000,
     sizeCalculation: () => 1,
-    ttl: RECENT_MS,
+    ttl: 24 * 3_600_000,
   });
   /** The places that have changed, by client. */
   const unwritten = new Map<string, Pages>();
