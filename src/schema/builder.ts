@@ -104,7 +104,7 @@ export const objectType = <N extends keyof Objects, F extends Record<string, Giv
       if (given instanceof FieldRef) return given;
       const options = typeof given === 'string' ? optional('String', given) : given;
       if ('resolve' in options && options.resolve) return t.field(options as never);
-      if (!isNodeType(name)) return t.expose(field as never, options as never);
+      if (!isNodeType(name)) return t.expose(field as never, options);
       const resolve = attribute(field as never);
       return t.field({ ...options, extensions: { isAttribute: true }, resolve } as never);
     };
