@@ -197,21 +197,17 @@ async function currentNoteId({ noteId, session }: NoteTarget, ctx: Context): Pro
 /** What is wrong with the input: it is not sent if it can't succeed. Of instructions an emoji counts as one character. */
 function issuesOf({ userInstructions, patch, idempotencyKey: key }: ChangeInput): string[] {
   const issues: string[] = [];
+  const must = (name: keyof ChangeInput, rule: string) => issues.push(`"${name}" must ${rule}`);
   const count = Array.from(userInstructions ?? '').length;
-  if (userInstructions === '') issues.push('"userInstructions" must not be empty.');
+  if (userInstructions === '') must('userInstructions', 'not be empty.');
   else if (userInstructions?.includes('\0'))
-    issues.push('"userInstructions" must be text, without NUL characters.');
+    must('userInstructions', 'be text, without NUL characters.');
   else if (count > MAX_INSTRUCTIONS)
-    issues.push(
-      `"userInstructions" must have at most ${MAX_INSTRUCTIONS} characters, but got ${count}.`,
-    );
-  if (patch !== undefined && !isObject(patch)) issues.push('"patch" must be a JSON object.');
-  else if (isInexact(patch))
-    issues.push('"patch" must have no number beyond 2^53: it would lose digits.');
+    must('userInstructions', `have at most ${MAX_INSTRUCTIONS} characters, but got ${count}.`);
+  if (patch !== undefined && !isObject(patch)) must('patch', 'be a JSON object.');
+  else if (isInexact(patch)) must('patch', 'have no number beyond 2^53: it would lose digits.');
   if (key === '' || (key && key.length > MAX_KEY_LENGTH))
-    issues.push(
-      `"idempotencyKey" must have 1 to ${MAX_KEY_LENGTH} characters, but got ${key.length}.`,
-    );
+    must('idempotencyKey', `have 1 to ${MAX_KEY_LENGTH} characters, but got ${key.length}.`);
   return issues;
 }
 
