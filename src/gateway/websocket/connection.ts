@@ -18,6 +18,9 @@ const REASONS: Readonly<Record<number, string>> = {
   [CloseCode.SubscriberAlreadyExists]: 'Subscriber already exists',
 };
 
+/** Made once: an error takes time for its stack, and an expired socket is checked until its client has closed it. */
+const EXPIRED = new Unauthenticated('expired').message;
+
 /** Events are sent as bytes: `ws` takes a fifth more CPU for a string. */
 const AS_TEXT = { binary: false };
 
@@ -160,7 +163,7 @@ export class WsConnection implements ProtocolSocket, OpenConnection {
   }
 
   check(now: number, isLate: boolean): void {
-    if (this.isExpired) this.end(CloseCode.Forbidden, new Unauthenticated('expired').message);
+    if (this.isExpired) this.end(CloseCode.Forbidden, EXPIRED);
     else if (this.isEnding) this.end();
     if (now < this.#pingAt || (isLate && !this.hasPonged)) return;
     if (!this.hasPonged) return this.ws.terminate();

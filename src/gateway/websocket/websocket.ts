@@ -42,7 +42,8 @@ export function createWebSockets(parts: GatewayParts, yoga: GatewayYoga) {
       } catch (error) {
         const { code, message, reason } = error as CodedError & Partial<Unauthenticated>;
         observer.rejected(code, { requestId: extra.requestId, reason });
-        extra.close(code === 'UNAUTHENTICATED' ? CloseCode.Forbidden : TRY_AGAIN_LATER, message);
+        if (code === 'UNAUTHENTICATED') extra.close(CloseCode.Forbidden, message);
+        else extra.close(TRY_AGAIN_LATER);
         return false;
       }
     },
