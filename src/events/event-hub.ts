@@ -30,7 +30,7 @@ export type EventHub = Awaited<ReturnType<typeof openHub>>;
 export interface HubParts {
   readonly log: EventLog;
   readonly cursors: Sealer<EventPosition>;
-  /** Invalidates what the event makes stale. The event is delivered afterwards. */
+  /** Invalidates what the event makes stale, before it is delivered. Must not throw a `CodedError`. */
   readonly apply: (event: PartnerEvent) => void;
   readonly addToQuarantine: Quarantine['add'];
   readonly onProblem: (reason: string, error?: unknown) => void;

@@ -36,22 +36,23 @@ export type RunOnce = ReturnType<typeof createRunOnce>;
 export function createRunOnce(keys: KeyStore, operationMs = 15_000, now: () => number = steadyNow) {
   // After its reads, which the operation's limit ends, a run has 15 s for the write and some for the store.
   const maxRunMs = operationMs + 25_000;
-  /** Outcomes to write, by key, and claims to delete, by value, since a key may be claimed several times. */
-  const unconfirmed = new LRUCache<string, { key: string; outcome?: string; rounds: number }>({
-    // In characters: an outcome may contain an answer of the Partner API.
+  /** Outcomes that are still to be written, by key. An outcome may contain an answer of the Partner API. */
+  const lateOutcomes = new LRUCache<string, string>({
     maxSize: 16_000_000,
-    sizeCalculation: ({ key, outcome = '' }, id) => id.length + key.length + outcome.length,
+    sizeCalculation: (outcome, key) => outcome.length + key.length,
     ttl: KEPT_MS,
   });
+  /** Claims that are still to be deleted, by value, since a key may be claimed several times. */
+  const unwantedClaims = new LRUCache<string, { key: string; rounds: number }>({ max: 10_000 });
 
   async function runOnce<T>(key: string, fingerprint: string, run: () => Promise<T>): Promise<T> {
     let waitedMs = 0;
     for (let pauseMs = 25; ; pauseMs = Math.min(pauseMs * 2, 400)) {
       const own: Claim = { state: 'running', fingerprint, since: now(), id: crypto.randomUUID() };
       const mine = JSON.stringify(own);
-      const theirs = unconfirmed.get(key)?.outcome ?? (await claim(key, mine));
+      const theirs = lateOutcomes.get(key) ?? (await claim(key, mine));
       if (theirs === undefined) return runAndSettle(key, mine, fingerprint, run);
-      if (unconfirmed.has(theirs)) {
+      if (unwantedClaims.has(theirs)) {
         await keys.delete(key, theirs);
         continue;
       }
@@ -97,20 +98,19 @@ export function createRunOnce(keys: KeyStore, operationMs = 15_000, now: () => n
   /** Never rejects. */
   async function settle(key: string, ending: Claim): Promise<void> {
     const outcome = JSON.stringify(ending);
-    await put(key, outcome).catch(() => unconfirmed.set(key, { key, outcome, rounds: 0 }));
+    await keys.put({ [key]: outcome }, KEPT_MS).catch(() => lateOutcomes.set(key, outcome));
   }
 
-  const put = (key: string, outcome: string) => keys.put({ [key]: outcome }, KEPT_MS);
-  const deleteLater = (key: string, mine: string) => unconfirmed.set(mine, { key, rounds: 0 });
+  const deleteLater = (key: string, mine: string) => unwantedClaims.set(mine, { key, rounds: 0 });
 
+  /** Outcomes first, all at once: callers wait for them. */
   async function repeat(): Promise<void> {
-    const present = [...unconfirmed.entries()];
-    for (const [id, each] of present) {
-      const { key, outcome } = each;
-      if (outcome !== undefined) await put(key, outcome);
-      else if (!(await keys.delete(key, id)) && ++each.rounds < CLAIM_ROUNDS) continue;
-      unconfirmed.delete(id);
-    }
+    const late = Object.fromEntries(lateOutcomes.entries());
+    if (lateOutcomes.size > 0) await keys.put(late, KEPT_MS);
+    for (const key of Object.keys(late)) lateOutcomes.delete(key);
+    for (const [value, each] of Array.from(unwantedClaims.entries()))
+      if ((await keys.delete(each.key, value)) || ++each.rounds >= CLAIM_ROUNDS)
+        unwantedClaims.delete(value);
   }
   const repeating = inBackground(1_000, repeat);
 

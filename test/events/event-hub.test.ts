@@ -70,7 +70,7 @@ describe('the hub', () => {
     expect(reads - before).toBe(3);
   });
 
-  it('ends subscriptions with the next event, even from within a listener', async () => {
+  it('ends a subscription at once, even from within another listener', async () => {
     await using store = await openTestStore();
     await using opened = await openTestHub(store.log);
     const received: string[] = [];
@@ -84,7 +84,7 @@ describe('the hub', () => {
     }
     await append(store.log, delivery('transcript_ready'), delivery('transcript_ready'));
     await caughtUp(opened.hub, store.log);
-    expect(received).toEqual(['a', 'b']);
+    expect(received).toEqual(['a']);
   });
 });
 
