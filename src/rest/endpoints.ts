@@ -11,7 +11,7 @@ export interface Endpoint<T = unknown> {
   readonly template: string;
   /** How often it may be sent if an attempt may have taken effect: a property of the endpoint, not of the method. */
   readonly maxAttempts: number;
-  /** A write is not aborted once sent, and fails with `OutcomeUnknown` if it may have taken effect. */
+  /** A write is not aborted once sent, and fails with `OUTCOME_UNKNOWN` if it may have taken effect. */
   readonly isWrite: boolean;
   path(id: Uuid | undefined): string;
   /** Undefined if the body is not as promised. `page` is for lists. The body of a write is null if it is not JSON. */

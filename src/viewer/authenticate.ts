@@ -126,7 +126,7 @@ const fetchBounded = (url: string, options: object) => fetch(url, { ...options, 
 
 /**
  * The issuer's published keys, through jose. Its own caching is disabled: it uses the wall clock, which may jump, and
- * drops keys that it can't renew. `now` is monotonic, and `onFailure` is called with the reason of a failed fetch.
+ * drops keys that it can't renew. `now` is monotonic. Each request that waited for a failed fetch calls `onFailure`.
  * Without keys a token is not rejected as invalid, since that would sign every user out.
  */
 function createIssuerKeys(url: string, now: () => number, onFailure: (reason: string) => void) {
