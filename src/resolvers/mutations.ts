@@ -136,7 +136,7 @@ export function changeNote(
   const body = userInstructions === undefined ? patch : { userInstructions };
   const { type, id } = auditedTarget(target);
   return auditedWrite<ChangeOutcome>(action, `${type}:${id}`, ctx, async () => {
-    const issues = issuesOf({ userInstructions, patch, idempotencyKey: key });
+    const issues = issuesOf(action, { userInstructions, patch, idempotencyKey: key });
     if (issues.length > 0) return { kind: 'invalid', issues };
     if (!target.session && !ctx.reach.isPartner) {
       throw NotFound.without('`sessionId` and `clientId`');
@@ -195,16 +195,17 @@ async function currentNoteId({ noteId, session }: NoteTarget, ctx: Context): Pro
 }
 
 /** What is wrong with the input: it is not sent if it can't succeed. Of instructions an emoji counts as one character. */
-function issuesOf({ userInstructions, patch, idempotencyKey: key }: ChangeInput): string[] {
+function issuesOf(action: keyof typeof writes, input: ChangeInput): string[] {
+  const { userInstructions, patch, idempotencyKey: key } = input;
   const issues: string[] = [];
   const must = (name: keyof ChangeInput, rule: string) => issues.push(`"${name}" must ${rule}`);
   const count = Array.from(userInstructions ?? '').length;
-  if (userInstructions === '') must('userInstructions', 'not be empty.');
+  if (action === 'magicEdit' && !userInstructions) must('userInstructions', 'not be empty.');
   else if (userInstructions?.includes('\0'))
     must('userInstructions', 'be text, without NUL characters.');
   else if (count > MAX_INSTRUCTIONS)
     must('userInstructions', `have at most ${MAX_INSTRUCTIONS} characters, but got ${count}.`);
-  if (patch !== undefined && !isObject(patch)) must('patch', 'be a JSON object.');
+  if (action === 'updateProgressNote' && !isObject(patch)) must('patch', 'be a JSON object.');
   else if (isInexact(patch)) must('patch', 'have no number beyond 2^53: it would lose digits.');
   if (key === '' || (key && key.length > MAX_KEY_LENGTH))
     must('idempotencyKey', `have 1 to ${MAX_KEY_LENGTH} characters, but got ${key.length}.`);

@@ -150,6 +150,30 @@ describe.concurrent('an idempotent run over a store that is lost for a while', (
     expect(runs).toHaveLength(1);
   });
 
+  it('stores outcomes before it deletes any claim, however many claims have failed since', async () => {
+    const { keys, stored, goDown, comeBackWithoutThem } = createUnreachableStore();
+    let doneAtFirstDelete: boolean | undefined;
+    const observed: KeyStore = {
+      ...keys,
+      delete(key, value) {
+        doneAtFirstDelete ??= stored.get('k')?.includes('done') ?? false;
+        return keys.delete(key, value);
+      },
+    };
+    const runOnce = createRunOnce(observed);
+    const { run, runs } = createAction();
+    const first = runOnce('k', 'p', run);
+    await begun(runs, 1);
+    goDown();
+    runs[0]?.resolve('done');
+    await first;
+    for (const i of range(1, 20))
+      await expect(runOnce(`other ${i}`, 'p', run)).rejects.toThrow(StoreUnavailable);
+    comeBackWithoutThem();
+    await runOnce[Symbol.asyncDispose]();
+    expect(doneAtFirstDelete).toBe(true);
+  });
+
   it('deletes the claim of a failure without effect later, and nothing else', async () => {
     const { keys, stored, goDown, comeBackWithoutThem } = createUnreachableStore();
     await using one = createRunOnce(keys);
