@@ -168,8 +168,11 @@ export class Connection<T extends Row> {
     // Once only: the list itself may have a row twice.
     const changedAt = this.isChanged ? 0 : Math.max(repeated, seen);
     this.isChanged ||= changedAt > 0;
+    // A page from before another length was seen may have the newest one again, and other rows.
+    const others = [...pages.values()].filter(({ total = newest }) => total !== newest);
+    const since = Math.max(changedAt, ...others.map(({ askedAt = 0 }) => askedAt));
     const isDropped = ([, { total, askedAt = 0 }]: [number, ReadPage<T>]) =>
-      total !== undefined && (total !== newest || askedAt < changedAt);
+      total !== undefined && (total !== newest || askedAt < since);
     const dropped = [...pages].filter(isDropped).map(([page]) => page);
     if (dropped.length === 0) return undefined;
     // A change since the cursor was made contradicts only cached pages, not those that this operation has read.

@@ -68,6 +68,22 @@ describe('pages that disagree on the length', () => {
     expect(list.asked).toEqual([1, 1, 2]);
   });
 
+  it('are read again with a cached one from before the list had another length for a moment', async () => {
+    const upstream = createUpstream(45);
+    const cache = new Map([[1, upstream.pageNow(1)]]);
+    const after = cursorAt(upstream, 4);
+    upstream.rows.push(...rowsNamed(['new']));
+    const list = upstream.open({
+      cache,
+      onCall: (page) => {
+        if (page === 3 && list.asked.length === 2) upstream.rows = upstream.rows.slice(1);
+      },
+    });
+    const { nodes } = await ask({ first: 20, after }, list);
+    expect(ids(nodes)).toEqual(ids(upstream.rows.slice(4, 24)));
+    expect(list.asked.slice(0, 3)).toEqual([2, 3, 1]);
+  });
+
   it('are left as they are after three rounds, and what the window needs is read', async () => {
     const upstream = createUpstream(30);
     const list = upstream.open({
