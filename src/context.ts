@@ -4,7 +4,7 @@ import type { CursorSealer } from './connection/cursor.ts';
 import { ResponseTooLarge } from './errors.ts';
 import type { EventHub } from './events/event-hub.ts';
 import type { Invalidation } from './invalidation.ts';
-import type { Loaded } from './loaded.ts';
+import { type Loaded, whenLoaded } from './loaded.ts';
 import type { Audit } from './observability/log.ts';
 import type { Page } from './page.ts';
 import type { RecentLists } from './resolvers/access/recent-lists.ts';
@@ -16,6 +16,7 @@ import type { GlobalIds } from './schema/global-id.ts';
 import type { Marks } from './store/marks.ts';
 import type { RunOnce } from './store/idempotency.ts';
 import type { Store } from './store/store.ts';
+import type { Uuid } from './uuid.ts';
 import type { Viewer } from './viewer/viewer.ts';
 
 /** Shared by all operations. */
@@ -58,7 +59,7 @@ export function createContext(
   },
 ) {
   /** How long the operation's response may be cached, apart from the Partner API's own answers. */
-  const cachePolicy = { isCacheable: true, proofs: [] as (readonly [ListRef, string])[] };
+  const cachePolicy = { isCacheable: true, proofs: [] as (() => boolean)[] };
   return {
     ...services,
     viewer,
@@ -88,9 +89,16 @@ export function createContext(
     },
     /** True if a page that was read lately proves that the list holds the record. The answer is cached only while it does. */
     useProof(list: ListRef, id: string): boolean {
-      const isProven = services.recentLists.proves(list, id);
-      if (isProven) cachePolicy.proofs.push([list, id]);
-      return isProven;
+      const isProven = () => services.recentLists.proves(list, id);
+      return isProven() && cachePolicy.proofs.push(isProven) > 0;
+    },
+    /** The client that the event log names for the session. The answer is cached only while it names no other. */
+    clientOfSession(sessionId: Uuid): Loaded<Uuid | null | undefined> {
+      const find = () => services.hub.clientOfSession(sessionId);
+      return whenLoaded(find(), (clientId) => {
+        cachePolicy.proofs.push(() => find() === clientId);
+        return clientId;
+      });
     },
   };
 }

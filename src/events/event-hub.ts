@@ -8,7 +8,12 @@ import type { Sealer } from '../sealed-text.ts';
 import type { EventLog, LogBounds, Position, Quarantine, StoredEvent } from '../store/store.ts';
 import type { Uuid } from '../uuid.ts';
 import { createListenerIndex } from './filter.ts';
-import { type PartnerEvent, fromStored, sessionSubject } from './partner-event.ts';
+import {
+  type PartnerEvent,
+  type SessionEvent,
+  fromStored,
+  sessionSubject,
+} from './partner-event.ts';
 
 /** What a cursor holds. By the epoch, cursors of a log that was lost are recognized. */
 export type EventPosition = Pick<LogBounds, 'epoch'> & Pick<StoredEvent, 'position'>;
@@ -55,11 +60,19 @@ export async function openHub(parts: HubParts) {
   const waiters = new Map<() => void, Position>();
   let { newest: position, epoch } = await log.bounds();
   let receiving: Promise<void> | undefined;
-  /** The client of each session, kept up to date by arriving events. */
-  const clients = new LRUCache<Uuid, { readonly clientId: Uuid | undefined }>({
+  /** The last event of each session, by the sender's time: of those that arrived, or of all in the log if it `isRead`. */
+  const lastEvents = new LRUCache<Uuid, { event?: SessionEvent | undefined; isRead: boolean }>({
     maxSize: 50_000,
     sizeCalculation: () => 1,
   });
+
+  /** Events come in any order. */
+  function recordLast(event: SessionEvent): void {
+    const { event: last, isRead = false } = lastEvents.get(event.sessionId) ?? {};
+    if (last && last.occurredAt > event.occurredAt) return;
+    if (last?.occurredAt === event.occurredAt && last.position > event.position) return;
+    lastEvents.set(event.sessionId, { event, isRead });
+  }
 
   /** Resolves early, without an error, when the hub is closed. */
   const pause = (ms: number) => delay(ms, undefined, { signal, ref: false }).catch(() => undefined);
@@ -114,7 +127,7 @@ export async function openHub(parts: HubParts) {
       const event = events[i];
       // Another version wrote it.
       if (!event) return onProblem('unreadable');
-      if ('sessionId' in event) clients.set(event.sessionId, { clientId: event.clientId });
+      if ('sessionId' in event) recordLast(event);
       if (applied[i]) index.emit(event);
     });
     for (const [done, at] of waiters) if (at <= position) done();
@@ -126,9 +139,10 @@ export async function openHub(parts: HubParts) {
   }
 
   async function readClientOf(sessionId: Uuid) {
-    const [newest] = await storedOfSession(sessionId, 1);
-    if (!clients.has(sessionId)) clients.set(sessionId, { clientId: newest?.clientId });
-    return clients.get(sessionId)?.clientId;
+    for (const event of await storedOfSession(sessionId, SCANNED)) recordLast(event);
+    const last = lastEvents.get(sessionId)?.event;
+    lastEvents.set(sessionId, { event: last, isRead: true });
+    return last?.clientId;
   }
 
   /** A position after the newest event means that the log lost its end. Its positions will be used again. */
@@ -162,7 +176,7 @@ export async function openHub(parts: HubParts) {
   /** The log was replaced (flushed, restored, failed over to a lagging copy), or trimmed past our position. */
   function resetTo(bounds: LogBounds): void {
     ({ newest: position, epoch } = bounds);
-    clients.clear();
+    lastEvents.clear();
     onProblem('lost');
     parts.onLost();
   }
@@ -227,10 +241,10 @@ export async function openHub(parts: HubParts) {
     /** The newest `limit` events of a session, oldest first, without those that are not applied yet. */
     ofSession: async (sessionId: Uuid, limit: number) =>
       (await storedOfSession(sessionId, limit)).filter((event) => event.position <= position),
-    /** The client that the newest event of the session in the log names. */
-    clientOfSession(sessionId: Uuid): Loaded<Uuid | undefined> {
-      const known = clients.get(sessionId);
-      return known ? known.clientId : readClientOf(sessionId).catch(() => undefined);
+    /** The client that the session's last event names; undefined without events, and null if the log can't be read. */
+    clientOfSession(sessionId: Uuid): Loaded<Uuid | null | undefined> {
+      const { event, isRead } = lastEvents.get(sessionId) ?? {};
+      return isRead ? event?.clientId : readClientOf(sessionId).catch(() => null);
     },
     runOrQuarantine,
     async [Symbol.asyncDispose](): Promise<void> {

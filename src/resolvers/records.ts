@@ -93,8 +93,7 @@ export const clinicOfClient = parentLink('Clinic', (client: ClientRef, ctx) =>
 /** The client in the session's id or list. Otherwise it is looked up by the client argument or in the event log. */
 const clientOfOpenSession = parentLink('Client', (session: SessionRef, ctx) => {
   if (session.clientId || session.namedParents?.clientId) return parentId(session, 'clientId', ctx);
-  ctx.doNotCache();
-  return ctx.hub.clientOfSession(session.id);
+  return whenLoaded(ctx.clientOfSession(session.id), (found) => found ?? undefined);
 });
 
 /** Only the client's id: they may have moved since the event, and not all who see it may know where to. */

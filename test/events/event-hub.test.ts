@@ -190,6 +190,44 @@ describe('the client of a session', () => {
     expect(await opened.hub.clientOfSession(sessionId)).toBe(clientId);
   });
 
+  it.each([[true], [false]])(
+    'is that of the last event by its time, not of the one that came last (known before: %s)',
+    async (isKnown) => {
+      await using store = await openTestStore();
+      await using opened = await openTestHub(store.log);
+      const [sessionId, clientId] = [uuid(), uuid()];
+      const earlier = delivery(
+        'transcript_ready',
+        { sessionId },
+        { timeStamp: '2026-03-01T10:00:00.000Z' },
+      );
+      const last = { sessionId, clientId };
+      await append(
+        store.log,
+        delivery('progress_note_generated', last, { timeStamp: '2026-03-01T10:09:00.000Z' }),
+      );
+      await caughtUp(opened.hub, store.log);
+      if (isKnown) expect(await opened.hub.clientOfSession(sessionId)).toBe(clientId);
+      await append(store.log, earlier);
+      await caughtUp(opened.hub, store.log);
+      expect(await opened.hub.clientOfSession(sessionId)).toBe(clientId);
+      const next = { sessionId, clientId: uuid() };
+      await append(
+        store.log,
+        delivery('mdm_elements_identified', next, { timeStamp: '2026-03-01T10:10:00.000Z' }),
+      );
+      await caughtUp(opened.hub, store.log);
+      expect(await opened.hub.clientOfSession(sessionId)).toBe(next.clientId);
+    },
+  );
+
+  it('is null while the log can’t be read', async () => {
+    await using store = await openTestStore();
+    const ofSubject = () => Promise.reject(new Error('the store is down'));
+    await using opened = await openTestHub({ ...store.log, ofSubject });
+    expect(await opened.hub.clientOfSession(uuid())).toBeNull();
+  });
+
   it('is forgotten when the log was lost', async () => {
     await using former = await openTestStore();
     await using other = await openTestStore();

@@ -4,7 +4,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 
 import { type Ask, createManualClock, viewerWith } from '../support/access/viewers.ts';
 import { type Gateway, openGateway, post, tokenFor } from '../support/gateway.ts';
-import { artifactId } from '../support/global-id.ts';
+import { transcriptReady } from '../support/access/transcript-ready.ts';
+import { artifactId, sessionId } from '../support/global-id.ts';
 
 const lines: string[] = [];
 // A fixed clock, so that nothing expires merely because a test took long.
@@ -78,6 +79,25 @@ describe('a repeated query', () => {
     await gateway.sandbox.delivered();
     const { data } = await gateway.query(NOTE, { id });
     expect(data.session.progressNote.progressNoteId).toBe(gateway.sandbox.noteIdOf(id));
+  });
+
+  it('is not answered from the cache after an event that names another client of a session in it', async () => {
+    const { ids } = gateway.sandbox;
+    const [moved, other] = [ids.session(8, 0), ids.session(8, 1)];
+    const document = `query Two($moved: ID!, $other: ID!) {
+      moved: node(id: $moved) { ... on Session { sessionId } }
+      other: node(id: $other) { ... on Session { transcript { items { speaker } } } } }`;
+    const variables = {
+      moved: sessionId(gateway, moved, ids.client(8)),
+      other: sessionId(gateway, other, ids.client(8)),
+    };
+    const ask = await viewerWith(gateway, [`client:${ids.client(8)}`]);
+    expect((await cached(document, variables, ask)).moved.sessionId).toBe(moved);
+    gateway.sandbox.emit(transcriptReady({ sessionId: moved, clientId: ids.client(9) }));
+    await gateway.sandbox.delivered();
+    const { data } = await ask(document, variables);
+    expect(data.moved).toBeNull();
+    expect(data.other.transcript).not.toBeNull();
   });
 
   it('is not answered from the cache after an edit, which may have no event', async () => {

@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 
 import { type Gateway, openGateway, tokenFor } from '../support/gateway.ts';
+import { artifactId } from '../support/global-id.ts';
 import {
   type Change,
   change,
@@ -64,6 +65,19 @@ describe.skipIf(!redisAvailable)('with the store down', () => {
     expect(errors).toBeUndefined();
     expect(data.viewer.clinics[0].name).toEqual(expect.any(String));
     expect(data.viewer.clinicians[0].lastName).toEqual(expect.any(String));
+  });
+
+  it('a session is open only if the list of its client holds it', async () => {
+    const { clinic, client, session } = gateway.sandbox.ids;
+    const authorization = `Bearer ${await tokenFor([`clinic:${clinic(0)}`])}`;
+    const noteOf = async (nth: number) => {
+      const id = artifactId(gateway, 'ProgressNote', session(nth, 0), client(0));
+      const document = 'query($id: ID!) { progressNote(id: $id) { progressNoteId } }';
+      const { data } = await gateway.query(document, { id }, { authorization });
+      return data.progressNote?.progressNoteId ?? null;
+    };
+    expect(await noteOf(0)).toBe(gateway.sandbox.ids.note(0, 0));
+    expect(await noteOf(1)).toBeNull();
   });
 
   it('a clinician’s access is checked in lists, so that they can sign in', async () => {

@@ -2,7 +2,7 @@ import type { ExecutionResult } from 'graphql';
 import { usePayloadFormatter } from 'graphql-yoga';
 import { LRUCache } from 'lru-cache';
 
-import type { Context, Services } from '../../context.ts';
+import type { Context } from '../../context.ts';
 import { acceptedBy } from '../request.ts';
 import type { GatewayParts } from '../gateway.ts';
 import type { ExecutionContext, HttpContext } from '../yoga.ts';
@@ -13,13 +13,12 @@ export type ResultBasis = Readonly<ReturnType<typeof basisOf>>;
 export const basisOf = ({ loaders, cachePolicy }: Context) => ({
   /** Of the Partner API's answers: all of them must be current. */
   validities: loaders.entries.map(({ validity }) => validity),
-  /** Lists and ids: before each use, a page that was read lately must still show that the list holds the record. */
+  /** Before each use, all must be true: of lists that hold a record, and of the clients of sessions. */
   proofs: cachePolicy.proofs,
 });
 
-export const isValid = ({ validities, proofs }: ResultBasis, { recentLists }: Services): boolean =>
-  validities.every(({ isCurrent }) => isCurrent) &&
-  proofs.every(([list, id]) => recentLists.proves(list, id));
+export const isValid = ({ validities, proofs }: ResultBasis): boolean =>
+  validities.every(({ isCurrent }) => isCurrent) && proofs.every((isProven) => isProven());
 
 export interface CachedAnswer extends ResultBasis {
   /** A short one is a string: Node then sends it in one packet with its headers. */
@@ -62,7 +61,7 @@ export function createAnswerCache({ services, ...parts }: GatewayParts) {
     const ttl = expiresAt - services.partner.clock.now();
     const basis = basisOf(resolverContext);
     // Some of it may have been invalidated while the operation ran.
-    if (ttl <= 0 || !isValid(basis, services)) return;
+    if (ttl <= 0 || !isValid(basis)) return;
     const { id, name, estimated } = operation;
     const usage = { calls: 0, cached: basis.validities.length, coalesced: 0, retried: 0 };
     const extensions = { ...result.extensions, upstream: { estimated, ...usage } };
@@ -84,7 +83,7 @@ export function createAnswerCache({ services, ...parts }: GatewayParts) {
     // The subject's length separates it from the body, so that no two viewers share a key.
     context.answerKey = `${reach.text}\n${subject.length} ${subject}${body}`;
     const known = answers.get(context.answerKey);
-    if (!known || !isValid(known, services)) return undefined;
+    if (!known || !isValid(known)) return undefined;
     known.onHit(context.requestId!);
     return known;
   }

@@ -82,12 +82,12 @@ export function createEventResults({ services, config, maskErrors }: GatewayPart
     const { cursorAt, position } = services.hub;
     const key = `${cursorAt(event.position)} ${event.receivedAt} ${operation.key}`;
     const { basis, executedAt = position } = results.peek(key) ?? {};
-    const forceRefresh = !basis || !isValid(basis, services) || executedAt !== position;
+    const forceRefresh = !basis || !isValid(basis) || executedAt !== position;
     const status: LRUCache.Status<string, EventResult, Parameters<typeof execute>> = {};
     const result = await results.fetch(key, { context: [event, operation], status, forceRefresh });
     // lru-cache shares an execution that is under way all the same, and it may be older than an edit.
     const isShared = status.fetch === 'inflight';
-    const isOld = isShared && result?.basis && !isValid(result.basis, services);
+    const isOld = isShared && result?.basis && !isValid(result.basis);
     return isOld ? resultOf(event, operation) : result;
   };
 }

@@ -61,9 +61,9 @@ export const opened = <R extends ListedRef>(ref: R, ctx: Context): Loaded<R | un
   whenLoaded(isOpen(ref, ctx), (open) => {
     if (!open) return undefined;
     if (ref.type !== 'Session' || !ref.clientId) return { ...ref, open };
-    return whenLoaded(ctx.hub.clientOfSession(ref.id), (clientId = ref.clientId) => ({
+    return whenLoaded(ctx.clientOfSession(ref.id), (found) => ({
       ...ref,
-      clientId,
+      clientId: found ?? ref.clientId,
       open,
     }));
   });
@@ -105,10 +105,12 @@ function prove(ref: ListedRef, ctx: Context, absentSince?: number): Loaded<boole
       auditDenial(ref, ctx);
       throw NotFound.without('`clientId`');
     }
-    // A session is open to viewers who may open its client.
+    // A session is open to viewers who may open its client. Without the log, the client's list has to hold it.
     if (clientId)
-      return whenLoaded(ctx.hub.clientOfSession(ref.id), (id = clientId) =>
-        isOpen({ type: 'Client', id }, ctx),
+      return whenLoaded(ctx.clientOfSession(ref.id), (found) =>
+        found === null
+          ? findInKnown(ref, ctx, true).then(Boolean)
+          : isOpen({ type: 'Client', id: found ?? clientId }, ctx),
       );
   }
   // Their parents are permanent, and come from a list or a signed id.
@@ -168,7 +170,7 @@ async function lookUp(ref: ListedRef, ctx: Context): Promise<ListedRef | undefin
   if (ref.type === 'Organization') return lookup.find({ name: 'organizations' }, ref.id);
   if (ref.type === 'Session') {
     // Only if its client is known: a scan of all clients would take too many calls.
-    const id = await ctx.hub.clientOfSession(ref.id);
+    const id = await ctx.clientOfSession(ref.id);
     if (!id) throw NotFound.without('`clientId` to `session(id:)`');
     return lookup.find({ name: 'sessionsOfClient', id }, ref.id);
   }
