@@ -162,7 +162,8 @@ export function createPartner(connection: PartnerConnection, options: PartnerOpt
 
     async [Symbol.asyncDispose](): Promise<void> {
       tokens.close();
-      await pool.close();
+      // Requests have been answered, or had their time: a write that still hangs has an unknown outcome, which is audited.
+      await pool.destroy();
     },
   };
   return client;
