@@ -3,7 +3,8 @@ import { type Loaded, whenLoaded } from '../../loaded.ts';
 import type { Uuid } from '../../uuid.ts';
 import { NotFound } from '../../errors.ts';
 import { Lookup } from '../lookup/lookup.ts';
-import { ofClinic } from '../lookup/places.ts';
+import type { ListRef } from '../../rest/lists.ts';
+import { type ClientList, ofClinic } from '../lookup/places.ts';
 import {
   type ListedRef,
   auditNameOf,
@@ -116,7 +117,7 @@ function prove(ref: ListedRef, ctx: Context, absentSince?: number): Loaded<boole
   // Their parents are permanent, and come from a list or a signed id.
   if (type === 'Assessment' || type === 'MagicEdit') return isOpen(known[0]!.parent, ctx);
   if (known.length > 0) return findInKnown(ref, ctx, true).then(Boolean);
-  if (proveByRecentPages(ref, ctx)) return true;
+  if (recentProof(ref, ctx)) return true;
   return new Lookup(ctx, { absentSince }).search(ref).then(Boolean);
 }
 
@@ -132,22 +133,26 @@ async function findInKnown(ref: ListedRef, ctx: Context, isProof = false) {
   return undefined;
 }
 
-/** In the list of a parent that a grant names; a client also in that of a clinic of an organization that one names. */
-function proveByRecentPages(ref: ListedRef, ctx: Context): boolean {
+/** The list of a parent that a grant names; of a client also that of a clinic of an organization that one names. */
+function recentProof(ref: ListedRef, ctx: Context): ListRef | undefined {
   const { reach, recentLists } = ctx;
   for (const { name, parent } of parentListsOf(ref.type))
-    for (const id of reach.granted(kindOf(parent)))
-      if (ctx.useProof(listFor(ref, name, id), ref.id)) return true;
-  if (ref.type !== 'Client') return false;
+    for (const id of reach.granted(kindOf(parent))) {
+      const list = listFor(ref, name, id);
+      if (ctx.useProof(list, ref.id)) return list;
+    }
+  if (ref.type !== 'Client') return undefined;
   for (const id of reach.granted('organization')) {
     const clinics = { name: 'clinicsOfOrganization', id } as const;
     for (const clinic of recentLists.idsIn(clinics)) {
       const clients = ofClinic(clinic as Uuid);
-      if (recentLists.proves(clients, ref.id) && ctx.useProof(clinics, clinic))
-        return ctx.useProof(clients, ref.id);
+      if (recentLists.proves(clients, ref.id) && ctx.useProof(clinics, clinic)) {
+        ctx.useProof(clients, ref.id);
+        return clients;
+      }
     }
   }
-  return false;
+  return undefined;
 }
 
 /**
@@ -175,7 +180,11 @@ async function lookUp(ref: ListedRef, ctx: Context): Promise<ListedRef | undefin
     return lookup.find({ name: 'sessionsOfClient', id }, ref.id);
   }
   // Upward links too: if the id may be shown, the record may be looked up.
-  if (!ref.linked && !isGranted(ref, ctx)) return lookup.search(ref);
+  if (!ref.linked && !isGranted(ref, ctx)) {
+    const proof = ref.type === 'Client' && recentProof(ref, ctx);
+    const found = proof && (await lookup.findClient(ref.id as Uuid, [proof as ClientList]));
+    return found || lookup.search(ref);
+  }
   const budget = { pagesLeft: ctx.lookupMaxCalls, argument: ARGUMENTS[ref.type] ?? '' };
   const everywhere = new Lookup(ctx, { budget });
   const client = ref.type === 'Client' ? await everywhere.findClient(ref.id) : undefined;

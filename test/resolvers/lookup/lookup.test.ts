@@ -312,6 +312,19 @@ describe('a look-up by a viewer', () => {
     expect(found.extensions.upstream.calls).toBe(1);
   });
 
+  it('of a client reads only the list that proves access, while the proof holds', async () => {
+    const clock = createManualClock();
+    await using fresh = await openGateway({ sandbox, clock });
+    const ask = await viewerWith(fresh, [`organization:${ids.organization(0)}`]);
+    const callsFor = async () =>
+      (await ask(`{ client(id: "${ids.client(0)}") { lastName } }`)).extensions.upstream.calls;
+    expect(await callsFor()).toBeGreaterThan(1);
+    clock.advance(6_000);
+    expect(await callsFor()).toBe(1);
+    clock.advance(61_000);
+    expect(await callsFor()).toBe(2);
+  });
+
   it('of a record that a grant names begins with the lists of the other grants', async () => {
     await using small = await openGateway({ sandbox, env: { LOOKUP_MAX_CALLS: '1' } });
     const grants = [`clinician:${ids.clinician(44)}`, `client:${ids.client(1_380)}`];
