@@ -1,6 +1,6 @@
 import { type ExecutionResult, getOperationAST } from 'graphql';
 
-import { MAX_LEVELS, isNestedTooDeep, isObject } from '../json.ts';
+import { type JsonObject, MAX_LEVELS, isNestedTooDeep, isObject } from '../json.ts';
 import { operationRejected, requestRejected } from './client-error.ts';
 import type { Subscription } from './subscriptions/subscriptions.ts';
 import type { TrustedDocuments } from './trusted-documents.ts';
@@ -52,29 +52,26 @@ export function paramsFrom(body: unknown, trusted?: TrustedDocuments) {
   if (Array.isArray(body))
     throw invalid('Batching is not supported: send one operation a request.');
   if (!isObject(body)) throw invalid('The body must be a JSON object with a "query".');
-  const { variables, operationName } = body;
   const query = documentOf(body, trusted);
-  for (const name of ['variables', 'extensions'])
-    if (isGiven(body[name]) && !isObject(body[name])) throw invalid(`"${name}" must be an object.`);
+  const variables = body['variables'] ?? {};
+  const operationName = body['operationName'] ?? undefined;
+  if (!isObject(variables)) throw invalid('"variables" must be an object.');
+  if (!isObject(body['extensions'] ?? {})) throw invalid('"extensions" must be an object.');
   if (isNestedTooDeep(variables))
     throw invalid(
       `"variables" may be nested at most ${MAX_LEVELS} levels deep, and these are deeper.`,
     );
-  if (isGiven(operationName) && typeof operationName !== 'string')
+  if (operationName !== undefined && typeof operationName !== 'string')
     throw invalid('"operationName" must be a string.');
-  return {
-    query,
-    variables: isObject(variables) ? variables : undefined,
-    operationName: typeof operationName === 'string' ? operationName : undefined,
-  };
+  return { query, variables, operationName };
 }
 
 const invalid = (message: string) => requestRejected(400, message);
 
-function documentOf(body: Record<string, unknown>, trusted?: TrustedDocuments): string {
-  const { query } = body;
+function documentOf(body: JsonObject, trusted?: TrustedDocuments): string {
+  const query = body['query'] ?? '';
   // Clients of graphql-ws can't omit "query": they send it empty.
-  const id = isGiven(query) && query !== '' ? undefined : documentIdOf(body);
+  const id = query === '' ? documentIdOf(body) : undefined;
   if (id !== undefined) {
     if (trusted) return trusted.byId(id);
     // Clients recognize this message and send the document itself.
@@ -86,11 +83,7 @@ function documentOf(body: Record<string, unknown>, trusted?: TrustedDocuments): 
 }
 
 /** The id as GraphQL over HTTP specifies it, or as Apollo Client sends it. */
-function documentIdOf({ documentId, extensions }: Record<string, unknown>): unknown {
-  if (isGiven(documentId)) return documentId;
-  const persisted = isObject(extensions) ? extensions['persistedQuery'] : undefined;
-  if (!isGiven(persisted)) return undefined;
-  return isObject(persisted) ? (persisted['sha256Hash'] ?? null) : null;
+function documentIdOf({ documentId, extensions }: JsonObject): unknown {
+  const { persistedQuery } = Object(extensions);
+  return documentId ?? persistedQuery?.sha256Hash ?? undefined;
 }
-
-const isGiven = (value: unknown): boolean => value !== undefined && value !== null;
