@@ -6,6 +6,7 @@ import type { AddressInfo, Socket } from 'node:net';
 import type { Config } from '../config.ts';
 import { endOfTurn } from '../end-of-turn.ts';
 import type { Gateway } from './gateway.ts';
+import { createLimit } from './open-connections.ts';
 
 /** How long running requests may take to finish after the signal to stop. */
 const DRAIN_MS = 10_000;
@@ -40,17 +41,13 @@ export async function listen(
   const { silent, idle, running } = limitConnections(server, onRefused);
   function onResponded(this: ServerResponse): void {
     const { socket } = this.req;
-    const others = (running.get(socket) ?? 0) - 1;
-    if (others > 0) return void running.set(socket, others);
-    running.delete(socket);
-    if (!socket.destroyed) idle.add(socket);
+    running.release(socket);
+    if (!running.used.has(socket) && !socket.destroyed) idle.add(socket);
   }
   server.on('request', (req, res) => {
     const { socket } = req;
-    const count = (running.get(socket) ?? 0) + 1;
     // Node hands over all requests that come at once on a connection, before the first is answered.
-    if (count > 101) return void socket.destroy();
-    running.set(socket, count);
+    if (!running.acquire(socket)) return void socket.destroy();
     silent.delete(socket);
     idle.delete(socket);
     // Not `server.timeout`, which would keep a timer in memory for each WebSocket.
@@ -98,7 +95,7 @@ export async function listen(
       const deadline = performance.now() + DRAIN_MS;
       // Checks whether all responses are sent.
       const closing = setInterval(() => {
-        if (running.size === 0 || performance.now() > deadline) server.closeAllConnections();
+        if (running.used.size === 0 || performance.now() > deadline) server.closeAllConnections();
       }, 50);
       await closed;
       clearInterval(closing);
@@ -113,12 +110,12 @@ function limitConnections(server: Server, onRefused: () => void) {
   const silent = new Set<Socket>();
   /** Connections whose last request is answered, the longest idle first. */
   const idle = new Set<Socket>();
-  /** How many requests of a connection have not been sent their whole response. */
-  const running = new Map<Socket, number>();
+  /** Requests of a connection that have not been sent their whole response: one, and those that wait for it. */
+  const running = createLimit<Socket>(101);
   /** One for all connections: a function for each would take a twentieth of a subscriber's memory. */
   function onClosed(this: Socket): void {
     open -= 1;
-    for (const group of [silent, idle, running]) group.delete(this);
+    for (const group of [silent, idle, running.used]) group.delete(this);
   }
   server.on('connection', (socket) => {
     open += 1;

@@ -28,7 +28,7 @@ export function createOpenConnections({ socketPingMs, socketsPerViewer }: Limits
     /** One check less than configured, so that a lost client is closed within two pings. */
     pingEveryMs: socketPingMs - checkMs,
     open,
-    ofViewer: createViewerLimit(socketsPerViewer),
+    ofViewer: createLimit<string>(socketsPerViewer),
     /** Ends all connections gracefully. Those that are left after 3 s, or `drainMs` if busy, are destroyed. */
     close(drainMs: number): void {
       for (const connection of open) connection.end();
@@ -43,22 +43,24 @@ export function createOpenConnections({ socketPingMs, socketsPerViewer }: Limits
   };
 }
 
-/** Counts what each viewer uses at a time: no one may take all of it. */
-export function createViewerLimit(max: number) {
-  const usedBySubject = new Map<string, number>();
+/** Counts what each viewer or connection uses at a time: no one may take all of it. */
+export function createLimit<Key>(max: number) {
+  /** Without those that use nothing. */
+  const used = new Map<Key, number>();
 
   return {
-    /** False if the viewer has reached the limit. */
-    acquire(subject: string, amount = 1): boolean {
-      const used = usedBySubject.get(subject) ?? 0;
-      if (used >= max) return false;
-      usedBySubject.set(subject, used + amount);
+    used,
+    /** False if the limit is reached. */
+    acquire(key: Key, amount = 1): boolean {
+      const before = used.get(key) ?? 0;
+      if (before >= max) return false;
+      used.set(key, before + amount);
       return true;
     },
-    release(subject: string, amount = 1): void {
-      const left = (usedBySubject.get(subject) ?? 0) - amount;
-      if (left > 0) usedBySubject.set(subject, left);
-      else usedBySubject.delete(subject);
+    release(key: Key, amount = 1): void {
+      const left = (used.get(key) ?? 0) - amount;
+      if (left > 0) used.set(key, left);
+      else used.delete(key);
     },
   };
 }

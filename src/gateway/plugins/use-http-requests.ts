@@ -9,7 +9,7 @@ import { forClient, requestRejected } from '../client-error.ts';
 import { acceptedBy, createBodyOf, requestIdOf, requestProblem } from '../request.ts';
 import { parseParams, runOperation } from '../run-operation.ts';
 import { Subscription } from '../subscriptions/subscriptions.ts';
-import { createViewerLimit } from '../open-connections.ts';
+import { createLimit } from '../open-connections.ts';
 import type { GatewayParts } from '../gateway.ts';
 import type { GatewayPlugin, GatewayYoga, HttpContext } from '../yoga.ts';
 import type { AnswerCache, CachedAnswer } from './use-answer-cache.ts';
@@ -42,7 +42,7 @@ export function createHttpRequests(parts: GatewayParts, answers: AnswerCache) {
   const bodyOf = createBodyOf(bodyBytes);
   const streamed = getSSEProcessor();
   /** Of large responses, in characters: those that are never read must not fill the memory. */
-  const unread = createViewerLimit(unreadCharacters);
+  const unread = createLimit<string>(unreadCharacters);
   let yoga: Pick<GatewayYoga, 'getEnveloped'>;
 
   async function resultOf(context: HttpContext): Promise<Result> {
