@@ -131,7 +131,6 @@ function nullPosition(path: readonly (string | number)[], data: unknown): string
 function comparePaths(a: GraphQLError['path'] = [], b: GraphQLError['path'] = []): number {
   const at = a.findIndex((key, index) => key !== b[index]);
   const [keyOfA = '', keyOfB = ''] = [a[at], b[at]];
-  if (typeof keyOfA === 'number' && typeof keyOfB === 'number') return keyOfA - keyOfB;
   return Number(keyOfA > keyOfB) - Number(keyOfA < keyOfB);
 }
 
