@@ -1,6 +1,7 @@
-import type { ValidatedExecutionArgs } from 'graphql';
+import type { FieldNode, ValidatedExecutionArgs } from 'graphql';
 
 import type { CursorSealer } from './connection/cursor.ts';
+import type { Need } from './connection/window.ts';
 import { ResponseTooLarge } from './errors.ts';
 import type { EventHub } from './events/event-hub.ts';
 import type { Invalidation } from './invalidation.ts';
@@ -79,6 +80,8 @@ export function createContext(
     /** Look-ups of records and checks of access: each is made once per operation. */
     lookups: new Map<string, Promise<ListedRef | undefined>>(),
     accessChecks: new Map<string, Loaded<boolean>>(),
+    /** What each connection field needs. graphql-jit passes the same nodes for all parents. */
+    connectionNeeds: new Map<readonly FieldNode[], Need>(),
     /** How many events it may still read of the log. */
     eventBudget: { left: MAX_EVENTS_READ },
     responseSize: new ResponseSize(),

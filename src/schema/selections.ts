@@ -109,8 +109,13 @@ export function wantsAttributes(
 }
 
 /** What the connection that is being resolved has to read. */
-export const connectionNeed = (info: GraphQLResolveInfo, ctx: Context): Need =>
-  needOf(selectedSubfields(info, ctx), ctx.executionArgs);
+export function connectionNeed(info: GraphQLResolveInfo, ctx: Context): Need {
+  const { connectionNeeds: known } = ctx;
+  const need =
+    known.get(info.fieldNodes) ?? needOf(selectedSubfields(info, ctx), ctx.executionArgs);
+  known.set(info.fieldNodes, need);
+  return need;
+}
 
 /** What the selected subfields of a connection need: it decides which pages are read. */
 function needOf(subfields: readonly CollectedField[], operation: Operation): Need {
