@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { setTimeout as delay } from 'node:timers/promises';
+import { setTimeout as delay, setImmediate as nextTurn } from 'node:timers/promises';
 
 import { type ValidatedSubscriptionArgs, createSourceEventStream } from 'graphql';
 import { isAsyncIterable } from 'graphql-yoga';
@@ -30,6 +30,9 @@ const MAX_EXECUTING = 16;
  * CPU, probably since the system wakes a reader less often. Their memory limits how many.
  */
 const BURST = 64;
+
+/** Characters that are delivered in one turn of the event loop, so that an event stream is written in between. */
+const MAX_IN_TURN = 32_768;
 
 /** Where a subscription's results are sent. It limits what may wait. */
 export interface Sink {
@@ -87,6 +90,7 @@ export function createSubscriptions(parts: GatewayParts) {
     const { key, name } = operation;
     const waiting: PartnerEvent[] = [];
     let executing = 0;
+    let sinceTurn = 0;
     let delivered: Promise<void> = Promise.resolve();
 
     function add(event: PartnerEvent): void {
@@ -103,8 +107,14 @@ export function createSubscriptions(parts: GatewayParts) {
       const executed = resultWhenPossible(event);
       executed.catch(() => undefined); // Handled in its turn: what came before is delivered first.
       delivered = delivered.then(async () => {
-        const delivery = deliver(event, await executed);
+        const result = await executed;
+        const delivery = deliver(event, result);
+        sinceTurn += 512 + (result?.json?.length ?? 0);
         if (isReplay) await delivery;
+        else if (sinceTurn > MAX_IN_TURN) {
+          await nextTurn();
+          sinceTurn = 0;
+        }
         executing -= 1;
         executeNext();
       });

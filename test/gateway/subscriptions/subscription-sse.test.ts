@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { connect } from 'node:net';
 
@@ -99,6 +100,25 @@ describe('a subscription over server-sent events', () => {
     const document = 'subscription($after: EventCursor) { noteReady(after: $after) { cursor } }';
     const stream = await follow(after, undefined, small, document);
     for (let got = 0; got < 10; got += 1) expect(cursorIn(await stream.next())).toBeDefined();
+    stream.close();
+  });
+
+  it('gets all events of one webhook, although they are more than its queue holds', async () => {
+    const document = 'subscription { events { cursor type occurredAt receivedAt } }';
+    const stream = await follow(undefined, undefined, gateway, document);
+    gateway.sandbox.emit({
+      eventType: 'assessment_completed',
+      timeStamp: new Date().toISOString(),
+      payload: {
+        patientId: gateway.sandbox.ids.client(0),
+        assessmentScores: Array.from({ length: 500 }, () => ({
+          id: randomUUID(),
+          assessmentId: 'phq9',
+        })),
+      },
+    });
+    for (let got = 0; got < 500; got += 1)
+      expect(await stream.next()).toMatchObject({ payload: { data: expect.anything() } });
     stream.close();
   });
 
