@@ -57,7 +57,7 @@ function summary(f: Figures): string {
   const api = rounded(capacityOf(clinicians, 1, f, ASSUMED).amount);
   const own = capacityOf(clinicians, 1, f);
   return [
-    `- **One instance** handles ${one(operationsOnly)} operations a second of the mix below, or ${one(webhooksOnly)} webhooks a second, and ${rounded(SOCKETS_OF_AN_INSTANCE)} sockets.`,
+    `- **One instance** handles ${one(operationsOnly)} operations a second of the mix below, or ${one(webhooksOnly)} webhooks a second on Redis, and ${rounded(SOCKETS_OF_AN_INSTANCE)} sockets.`,
     `- **Several instances on one Redis**: operations and sockets grow with the number of instances. Webhooks do not, since every instance reads every event: ${best?.n} instances handle ${rounded(best?.amount ?? 0)} a second, ${last?.n} instances ${rounded(last?.amount ?? 0)}. ${limited ? `Redis is the first limit from ${limited.n} instances on.` : 'The first limit is an instance.'}`,
     `- **The quota of the Partner API is the real ceiling.** If it allows ${ASSUMED.callsPerSecond} calls a second, that is enough for ${api} clinicians. The gateway handles ${rounded(own.amount)} with one instance (first limit: ${own.part}).`,
   ].join('\n');

@@ -49,7 +49,7 @@ export async function coldRows(bench: Bench): Promise<readonly Figure[]> {
     await new Promise((resolve) => setTimeout(resolve, EXPIRED_MS));
     const known = await pass(FROM + 200, bench.rounds);
     return [
-      ...figuresOf('cold W2, length unknown', unknown, 1.05),
+      ...figuresOf('cold W2, length unknown', unknown, 1.06),
       ...figuresOf('cold W2, length known', known, undefined),
     ];
   } finally {
