@@ -3,6 +3,7 @@ import { endpoints } from './rest/records.ts';
 import { cachePathOf } from './rest/lists.ts';
 import type { Partner } from './rest/partner.ts';
 import type { Bus } from './store/store.ts';
+import type { Uuid } from './uuid.ts';
 
 export type Invalidation = ReturnType<typeof createInvalidation>;
 
@@ -21,10 +22,11 @@ export function createInvalidation(partner: Partner, bus: Bus) {
 
   return {
     /** Applies an event of the log, on every instance, before it is delivered. */
-    apply: (event: EventFacts) => partner.invalidate(stalePaths(event)),
+    apply: (event: EventFacts, formerClientId?: Uuid) =>
+      partner.invalidate(stalePaths(event, formerClientId)),
     /** A copy is not in the log, so it is published to the other instances. */
     applyCopies: (copies: readonly EventFacts[]) =>
-      invalidateEverywhere(copies.flatMap(stalePaths)),
+      invalidateEverywhere(copies.flatMap((copy) => stalePaths(copy))),
     invalidateEverywhere,
   };
 }
@@ -33,13 +35,15 @@ const ofSession = Object.values(endpoints).filter(({ template }) =>
   template.startsWith('/sessions/'),
 );
 
-function stalePaths(event: EventFacts): string[] {
+/** A session that has another client now is no longer in the former one's list. */
+function stalePaths(event: EventFacts, formerClientId?: Uuid): string[] {
   if (!('sessionId' in event)) return [endpoints.score.path(event.scoreId)];
   const { sessionId, clientId } = event;
+  const clientIds = new Set([clientId, formerClientId ?? clientId]);
   return [
     ...ofSession.map(({ path }) => path(sessionId)),
     ...('progressNoteId' in event ? [endpoints.note.path(event.progressNoteId)] : []),
-    cachePathOf({ name: 'sessionsOfClient', id: clientId }),
+    ...Array.from(clientIds, (id) => cachePathOf({ name: 'sessionsOfClient', id })),
     cachePathOf({ name: 'magicEditsOfClinician' }),
   ];
 }

@@ -35,8 +35,11 @@ export type EventHub = Awaited<ReturnType<typeof openHub>>;
 export interface HubParts {
   readonly log: EventLog;
   readonly cursors: Sealer<EventPosition>;
-  /** Invalidates what the event makes stale, before it is delivered. Must not throw a `CodedError`. */
-  readonly apply: (event: PartnerEvent) => void;
+  /**
+   * Invalidates what the event makes stale, before it is delivered. `formerClientId` is that of the session's last event.
+   * Must not throw a `CodedError`.
+   */
+  readonly apply: (event: PartnerEvent, formerClientId: Uuid | undefined) => void;
   readonly addToQuarantine: Quarantine['add'];
   readonly onProblem: (reason: string, error?: unknown) => void;
   /** This instance missed events: every subscription ends, and what is cached may be stale. */
@@ -114,7 +117,8 @@ export async function openHub(parts: HubParts) {
   /** Undefined if the event fails every time: it is then in quarantine. */
   const apply = (event: PartnerEvent) =>
     runOrQuarantine(event, 'apply', () => {
-      parts.apply(event);
+      const last = 'sessionId' in event ? lastEvents.get(event.sessionId)?.event : undefined;
+      parts.apply(event, last?.clientId);
       return true;
     });
 

@@ -150,9 +150,9 @@ export class Lookup {
     // Cached pages may be older than an event that contradicts them.
     const since = recentLists.contradictedAt(list, id);
     const scanned = await this.scan(list, id, lastSeenOn, since);
-    const { row } = scanned.isChanged
-      ? await this.scan(list, id, lastSeenOn, recentLists.now())
-      : scanned;
+    // Or an event has come in the meantime.
+    const isOutdated = scanned.isChanged || recentLists.contradictedAt(list, id) > since;
+    const { row } = isOutdated ? await this.scan(list, id, lastSeenOn, recentLists.now()) : scanned;
     if (row) {
       useProof(list, id);
       return row;

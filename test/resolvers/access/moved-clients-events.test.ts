@@ -287,6 +287,41 @@ describe('a list that is older than an event which names another clinician', () 
     const id = artifactId(gateway, 'ProgressNote', ids.session(0, 0), ids.client(0));
     expect((await old(NOTE, { id })).data.progressNote).toBeNull();
   });
+
+  it('proves nothing if it was in flight, for a look-up, when the event came', async () => {
+    const viewer = await viewerWith(gateway, [`clinician:${ids.clinician(0)}`]);
+    const LIST = 'GET /clinicians/:id/clients';
+    const [row] = (await viewer('{ viewer { clinicians { clients { nodes { raw } } } } }')).data
+      .viewer.clinicians[0].clients.nodes;
+    clock.advance(MINUTE_PAST);
+    gateway.sandbox.resetCounts();
+    const answer = Promise.withResolvers<void>();
+    const body = { data: [row.raw], meta: { totalItems: 1, totalPages: 1, currentPage: 1 } };
+    gateway.sandbox.answerNext(LIST, { heldUntil: answer.promise, body });
+    const id = artifactId(gateway, 'ProgressNote', ids.session(0, 0), ids.client(0));
+    const lookup = viewer(NOTE, { id });
+    await expect.poll(() => gateway.sandbox.countOf(LIST)).toBe(1);
+    gateway.sandbox.moveClient(ids.client(0), ids.clinician(20));
+    await sessionOf(0);
+    answer.resolve();
+    expect((await lookup).data.progressNote).toBeNull();
+  });
+});
+
+it('a session whose next event names another client is looked for in the former one’s list again', async () => {
+  const sessionId = ids.session(0, 0);
+  emitTranscript({ sessionId, clientId: ids.client(0) });
+  await gateway.sandbox.delivered();
+  const viewer = await viewerWith(gateway, [`client:${ids.client(0)}`]);
+  const list = '{ viewer { clients { sessions { totalCount nodes { id } } } } }';
+  const callsFor = async () => (await viewer(list)).extensions.upstream.calls;
+  expect([await callsFor(), await callsFor()]).toEqual([1, 0]);
+  gateway.sandbox.emit({
+    ...transcriptReady({ sessionId, clientId: ids.client(1) }),
+    eventType: 'mdm_elements_identified',
+  });
+  await gateway.sandbox.delivered();
+  expect(await callsFor()).toBe(1);
 });
 
 it('an event of a client who has moved does not show the old clinic where they are now', async () => {
