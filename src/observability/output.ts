@@ -9,7 +9,8 @@ const CHUNK_LINES = 200;
 const [FLUSH_MS, MAX_STALL_MS] = [50, 1_000];
 
 const isAudit = (line: string): boolean => line.startsWith('{"level":"audit"');
-const isChange = (line: string): boolean => isAudit(line) && /"outcome":"\w+: /.test(line);
+const isChange = (line: string): boolean =>
+  isAudit(line) && /"outcome":"(?!filter)\w+: /.test(line);
 
 export type Output = ReturnType<typeof createOutput>;
 

@@ -195,8 +195,10 @@ export function estimateCalls(validated: Operation, reach: Reach) {
       return pages + sizeOf(args).count * below;
     };
     if (isConnection || takesIds) return Math.max(...nodes.map(ofNode));
-    // Every mutation returns a union.
-    return FETCHED_TYPES.has(type.name) || isUnionType(type) ? 1 + below : below;
+    // Every mutation returns a union. A note is read before it is changed.
+    if (isUnionType(type))
+      return below + (type.getTypes().some(({ name }) => name === 'ProgressNoteChange') ? 2 : 1);
+    return FETCHED_TYPES.has(type.name) ? 1 + below : below;
   }
 
   const fields = collectFields([operation], schema.getRootType(operation.operation), validated);

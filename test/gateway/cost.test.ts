@@ -13,6 +13,8 @@ import {
   tokenFor,
 } from '../support/gateway.ts';
 import { fastestMs } from '../support/fastest.ts';
+import { artifactId } from '../support/global-id.ts';
+import { allChanges, change } from '../support/mutation/edits.ts';
 import { callsTo, counted, failures } from '../support/graph/counted.ts';
 import { NODE_TYPES } from '../support/graph/leaves.ts';
 import { ELSEWHERE, queryFrom } from '../support/graph/random-query.ts';
@@ -231,6 +233,14 @@ describe('the worst case', () => {
     });
     await fc.assert(property, { numRuns: 30, seed: 3, endOnFailure: true });
   });
+});
+
+it.each(allChanges)('the worst case of %s includes the read before it', async (name) => {
+  const id = artifactId(gateway, 'ProgressNote', ids.session(0, 0), ids.client(0));
+  const { errors, extensions } = await change(gateway, name, id);
+  expect(errors).toBeUndefined();
+  const { estimated, calls } = extensions.upstream;
+  expect([calls, estimated]).toEqual([3, 3]);
 });
 
 describe('the calls of an operation', () => {
