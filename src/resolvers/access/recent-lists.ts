@@ -78,8 +78,9 @@ export function createRecentLists(now: () => number) {
         if (each >= page) known.pages.set(each, Math.max(at, known.pages.get(each) ?? at));
       }
       for (const row of rows) {
-        const seenOn = list.filter ? (known.rows.get(row?.id ?? '')?.page ?? 0) : page;
-        if (row) known.rows.set(row.id, { at, page: seenOn });
+        const last = row && known.rows.get(row.id);
+        const seenOn = list.filter ? (last?.page ?? 0) : page;
+        if (row && at >= (last?.at ?? at)) known.rows.set(row.id, { at, page: seenOn });
       }
       // Removed first: lru-cache keeps the size of a value that is set again.
       lists.delete(name);
