@@ -39,7 +39,7 @@ async function photographLiveNotes(gateway: Gateway): Promise<void> {
   const notes = await openLiveNotes(gateway, WINDOW);
   const { page } = notes;
   const client = (nth: number) => sandbox.ids.client(nth);
-  await page.getByRole('link', { name: await nameOfClinician(gateway, 1) }).click();
+  await page.getByRole('link', { name: await nameOfClinician(gateway, 1), exact: true }).click();
   await page.getByRole('heading', { name: await nameOfClinician(gateway, 1) }).waitFor();
   await notes.live();
   const signed = sandbox.startSession(client(1));

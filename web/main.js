@@ -81,7 +81,7 @@ const signIn = createSignIn(
   () => start().then(focusContent),
   () => feed.close(),
 );
-const picker = createPicker(fail);
+const picker = createPicker(fail, () => feed.mark(route));
 const clients = createClients(fail);
 const detail = createDetail({
   onFailure: fail,
@@ -89,6 +89,7 @@ const detail = createDetail({
   onStatus: (id, status) => feed.setStatus(id, status),
 });
 const feed = createFeed({
+  names: picker.names,
   onEvent: apply,
   onMissed: () => detail.catchUp(true),
   onState: showState,

@@ -62,7 +62,7 @@ export const SESSIONS_OF = {
   session: `query SessionOfLink($session: ID!, $client: ID, $hasClient: Boolean!) {
     eventCursor
     scope: session(id: $session, clientId: $client) {
-      id: sessionId ${RAW} client { id: clientId firstName lastName } ${NOTE} events { cursor }
+      id: sessionId ${RAW} client { id: clientId firstName lastName } ${NOTE} events { type occurredAt }
     }
   }`,
 };
@@ -88,9 +88,8 @@ export const EVENTS = `subscription Events($filter: EventFilter, $after: EventCu
   events(filter: $filter, after: $after) {
     cursor type occurredAt
     ... on SessionEvent {
-      session { id: sessionId }
+      session { id: sessionId raw }
       client { id: clientId firstName lastName }
-      clinician { id: clinicianId firstName lastName }
     }
     ... on ProgressNoteEvent { ${NOTE} }
     ... on AssessmentCompleted { client { id: clientId firstName lastName } }

@@ -1,5 +1,7 @@
-export const nameOf = (person) =>
-  [person?.firstName, person?.lastName].filter(Boolean).join(' ') || 'Name not shown';
+/** Empty if it could not be loaded, or there is none. */
+export const fullName = (person) => [person?.firstName, person?.lastName].filter(Boolean).join(' ');
+
+export const nameOf = (person) => fullName(person) || 'Name not shown';
 
 export const initialsOf = (person) =>
   [person?.firstName, person?.lastName].map((name) => [...(name ?? '')][0]).join('') || '·';

@@ -50,7 +50,7 @@ describe.skipIf(process.env['SKIP_CHROMIUM'])(
     it('allows find, select, open and edit by keyboard only', async () => {
       const notes = await openLiveNotes(gateway);
       const { page } = notes;
-      await page.getByRole('link', { name: clinician }).waitFor();
+      await page.getByRole('link', { name: clinician, exact: true }).waitFor();
       await page.locator('#find').focus();
       await page.keyboard.type(clinician);
       await page.keyboard.press('Tab');
@@ -82,7 +82,7 @@ describe.skipIf(process.env['SKIP_CHROMIUM'])(
     it('keeps the focus where it is when events arrive', async () => {
       const notes = await openLiveNotes(gateway);
       const { page } = notes;
-      await page.getByRole('link', { name: clinician }).click();
+      await page.getByRole('link', { name: clinician, exact: true }).click();
       await notes.live();
       await notes.rows.nth(1).focus();
       const held = await focusedText(page);
@@ -127,9 +127,9 @@ describe.skipIf(process.env['SKIP_CHROMIUM'])(
         await checked();
         // On a phone the list of clinicians is a separate page.
         if (widths[0]! < 760) await page.getByRole('link', { name: 'Clinicians' }).click();
-        await page.getByRole('link', { name: clinician }).waitFor();
+        await page.getByRole('link', { name: clinician, exact: true }).waitFor();
         await checked();
-        await page.getByRole('link', { name: clinician }).click();
+        await page.getByRole('link', { name: clinician, exact: true }).click();
         await page.getByRole('heading', { name: clinician }).waitFor();
         await notes.rows.first().waitFor();
         await checked();
@@ -150,7 +150,7 @@ describe.skipIf(process.env['SKIP_CHROMIUM'])(
     it('has enough contrast in the light and in the dark scheme', async () => {
       const notes = await openLiveNotes(gateway);
       const { page } = notes;
-      await page.getByRole('link', { name: clinician }).click();
+      await page.getByRole('link', { name: clinician, exact: true }).click();
       await notes.rows.first().click();
       await page.locator('#note h4').first().waitFor();
       for (const colorScheme of ['light', 'dark'] as const) {

@@ -172,7 +172,7 @@ describe.skipIf(process.env['SKIP_CHROMIUM'])(
       const clinician = await nameOfClinician(gateway, 1);
       await tryAgain(
         fresh.page.locator('#failure'),
-        fresh.page.getByRole('link', { name: clinician }),
+        fresh.page.getByRole('link', { name: clinician, exact: true }),
       );
       await fresh.close();
     });

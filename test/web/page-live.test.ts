@@ -34,7 +34,7 @@ describe.skipIf(process.env['SKIP_CHROMIUM'])('live notes', { timeout: 60_000 },
     // The second of the clinic prescribes: their sessions have decision making.
     const clinician = await nameOfClinician(gateway, 1);
     await page.getByLabel('Find by name').fill(clinician.slice(0, 5));
-    await page.getByRole('link', { name: clinician }).click();
+    await page.getByRole('link', { name: clinician, exact: true }).click();
     await notes.live();
     expect(await page.locator('#feed-title').textContent()).toBe(clinician);
     expect(await rows.count()).toBeGreaterThan(10);

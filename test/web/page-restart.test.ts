@@ -46,7 +46,7 @@ describe.skipIf(process.env['SKIP_CHROMIUM'])(
       await startAt('0', newFolder());
       notes = await openLiveNotes(serving());
       const name = await nameOfClinician(serving(), 0);
-      await notes.page.getByRole('link', { name }).click();
+      await notes.page.getByRole('link', { name, exact: true }).click();
       await notes.page.getByRole('heading', { name }).waitFor();
       await notes.live();
     }, 60_000);

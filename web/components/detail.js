@@ -1,7 +1,7 @@
 import { byId } from '../dom.js';
 import { createEditForm } from './edit-form.js';
 import { ask, Refused, Unreachable } from '../graphql.js';
-import { hasContent } from './sessions.js';
+import { begunAt, hasContent } from './sessions.js';
 import { noteView, statusOf } from './note-view.js';
 import { SESSION } from '../operations.js';
 import { createSidePanel } from './side-panel.js';
@@ -93,10 +93,11 @@ export function createDetail({ onFailure, onTitle, onStatus }) {
 
   function draw(session) {
     shown = session;
-    const { client, progressNote, raw } = session;
+    const { client, events, progressNote, raw } = session;
+    const date = dateIn(raw) ?? begunAt(events);
     title.textContent = nameOf(client);
     hint.textContent = [
-      dateIn(raw) && dateTimeWords(dateIn(raw)),
+      date && dateTimeWords(date),
       raw?.noteType && plainWords(raw.noteType),
       client?.dateOfBirth && `born ${dateWords(client.dateOfBirth)}`,
     ]

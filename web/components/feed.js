@@ -12,7 +12,7 @@ const NOT_FOUND =
   'There is no such record, or you may not see it. Choose another one from the list.';
 
 /** The sessions of a clinic, a clinician or a client, or one session: read once, then kept up to date by events. */
-export function createFeed({ onEvent, onMissed, onState, onRefused, onFailure, onTitle }) {
+export function createFeed({ names, onEvent, onMissed, onState, onRefused, onFailure, onTitle }) {
   const ids = ['feed-title', 'feed-hint', 'feed-problem', 'sessions', 'more'];
   const [title, hint, problem, list, more] = ids.map(byId);
   const sessions = createSessions();
@@ -163,7 +163,7 @@ export function createFeed({ onEvent, onMissed, onState, onRefused, onFailure, o
 
   function draw() {
     frame = undefined;
-    drawRows(list, sessions.all(), route, scope);
+    drawRows(list, sessions.all(), { route, scope, names });
   }
 
   function close() {

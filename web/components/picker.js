@@ -2,13 +2,13 @@ import { byId, el } from '../dom.js';
 import { ask, Refused } from '../graphql.js';
 import { CLINICIANS, START } from '../operations.js';
 import { hrefOf } from '../route.js';
-import { countWords, initialsOf, nameOf } from '../words.js';
+import { countWords, fullName, initialsOf, nameOf } from '../words.js';
 
 /** The records that the token itself names. */
 const OWN = 'own';
 
 /** The clinics that the viewer may open, with the clinicians of the chosen one, and what else the token names. */
-export function createPicker(onFailure) {
+export function createPicker(onFailure, onNames) {
   const [select, find, list, found, problem] = [
     'clinic',
     'find',
@@ -20,17 +20,23 @@ export function createPicker(onFailure) {
   /** Undefined until they are loaded. */
   let entries;
   let chosen = {};
+  /** Of clinics, clinicians and clients, by id, as far as they are known. */
+  const names = new Map();
 
   /** Returns what to open on a first visit: the only clinician, the first clinic, or the only record. */
   async function load(route) {
     const { data, errors: all } = await ask(START);
     const { viewer } = data;
+    // The viewer may be another person than before.
+    names.clear();
     // A token may name records that do not exist.
     const errors = all.filter(({ extensions }) => extensions?.code !== 'NOT_FOUND');
     own = ownOf(viewer);
+    remember(own);
     const groups = viewer.organizations?.nodes ?? [];
     const listed = groups.flatMap(({ clinics }) => clinics?.nodes ?? []);
     const others = viewer.clinics.filter(({ id }) => !listed.some((clinic) => clinic.id === id));
+    for (const { id, name } of [...listed, ...others]) names.set(id, name);
     select.replaceChildren(
       ...(own.length > 0 ? [el('option', { value: OWN }, 'Yours')] : []),
       ...others.map(optionOf),
@@ -56,6 +62,10 @@ export function createPicker(onFailure) {
     return first.length === 1 ? first[0].route : undefined;
   }
 
+  function remember(people) {
+    for (const { key, route, knownName } of people) names.set(route[key], knownName);
+  }
+
   async function show() {
     entries = undefined;
     found.textContent = 'Loading …';
@@ -66,7 +76,9 @@ export function createPicker(onFailure) {
       // Another clinic was chosen while this one was read.
       if (select.value !== clinicId) return;
       entries = loaded;
+      remember(entries);
       draw();
+      onNames();
     } catch (error) {
       if (select.value === clinicId) onFailure(error, found, show);
     }
@@ -109,6 +121,7 @@ export function createPicker(onFailure) {
 
   return {
     load,
+    names,
     isEmpty: () => select.options.length === 0,
     mark(route) {
       chosen = route;
@@ -139,6 +152,7 @@ const personOf = (key, person, route) => ({
   key,
   initials: initialsOf(person),
   name: nameOf(person),
+  knownName: fullName(person),
   route: { ...route, [key]: person.id },
 });
 

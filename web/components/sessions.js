@@ -17,8 +17,7 @@ export function createSessions() {
       ...known,
       id: session.id,
       client: { id: client.id, firstName: client.firstName, lastName: client.lastName },
-      at: dateIn(session.raw) ?? known?.at,
-      kind: session.raw?.noteType ?? known?.kind,
+      ...factsOf(session, known),
       status:
         session.progressNote || known || isComplete
           ? noteStatusOf(session.progressNote, known)
@@ -35,8 +34,7 @@ export function createSessions() {
       ...known,
       id: event.session.id,
       client: known?.client ?? event.client,
-      clinician: event.clinician,
-      at: known?.at ?? event.occurredAt,
+      ...factsOf({ raw: event.session.raw, events: [event] }, known),
       status: statusAfter(event, known),
       preview: previewOf(event.progressNote?.note) || known?.preview,
       isNew: true,
@@ -58,6 +56,28 @@ export function createSessions() {
     isNewestFirst: () => rows.size > 1 && [...rows.values()].every(({ at }) => at),
     clear: () => rows.clear(),
   };
+}
+
+/** What a session's record says, and its date without one in the record. */
+function factsOf({ raw, events = [] }, known) {
+  const date = dateIn(raw) ?? known?.date;
+  const begun = begunAt(events, known?.begun);
+  return {
+    date,
+    begun,
+    at: date ?? begun,
+    kind: raw?.noteType ?? known?.kind,
+    clinicianId: raw?.clinicianId ?? known?.clinicianId,
+  };
+}
+
+const BEGINNINGS = ['TRANSCRIPT_READY', 'SESSION_TRANSCRIPT_ERROR', 'PROGRESS_NOTE_GENERATED'];
+
+/** The time of the first event that begins a session: other events may be about an old one. */
+export function begunAt(events, known) {
+  const begins = events.filter(({ type }) => BEGINNINGS.includes(type));
+  const times = begins.map(({ occurredAt }) => occurredAt).concat(known ?? []);
+  return times.toSorted((a, b) => a.localeCompare(b))[0];
 }
 
 /** A session that no list has is known by its id only: it has nothing to show. */
