@@ -1,8 +1,11 @@
+import type { Locator } from 'playwright-core';
 import { beforeEach, describe, expect, it } from 'vitest';
 
 import type { Gateway } from '../support/gateway.ts';
-import { type LiveNotes, shareLiveNotes } from '../support/live-notes.ts';
+import { type LiveNotes, openLiveNotes, shareLiveNotes } from '../support/live-notes.ts';
 
+const colourOf = (text: Locator) =>
+  text.evaluate<string>('(element) => getComputedStyle(element).color');
 const EDIT = 'POST /progress-notes/:progressNoteId/magic-edit';
 
 describe.skipIf(process.env['SKIP_CHROMIUM'])('the magic edit', { timeout: 60_000 }, () => {
@@ -17,6 +20,7 @@ describe.skipIf(process.env['SKIP_CHROMIUM'])('the magic edit', { timeout: 60_00
   }
   const field = () => notes.page.getByLabel('Magic edit');
   const state = () => notes.page.locator('#edit-state');
+  const problem = () => notes.page.getByRole('alert').and(notes.page.locator('#edit-problem'));
   const click = () => notes.page.getByRole('button', { name: 'Rewrite note' }).click();
 
   it.each([
@@ -27,12 +31,29 @@ describe.skipIf(process.env['SKIP_CHROMIUM'])('the magic edit', { timeout: 60_00
     await open(0);
     await field().fill(`Shorter, after a ${status}.`);
     await click();
-    await state().getByText(message).waitFor();
+    await problem().getByText(message).waitFor();
+    expect(await colourOf(problem())).toBe(await colourOf(notes.page.locator('#session-problem')));
+    expect(await state().textContent()).toBe('');
     expect(await field().inputValue()).toBe(`Shorter, after a ${status}.`);
     await click();
     await expect.poll(() => field().inputValue()).toBe('');
     expect(gateway.sandbox.countOf(EDIT)).toBe(2);
     expect(await notes.page.locator('#ask:focus').count()).toBe(1);
+  });
+
+  it('says that an instruction is too long, and keeps all of it', async () => {
+    await open(6);
+    const long = 'Make the plan shorter. '.repeat(300).trim();
+    await field().fill(long);
+    await click();
+    const message = `must have at most 5000 characters, but got ${long.length}.`;
+    await problem().getByText(message).waitFor();
+    expect(await field().inputValue()).toBe(long);
+    expect(gateway.sandbox.countOf(EDIT)).toBe(0);
+    await field().fill('Make it shorter.');
+    await click();
+    await expect.poll(() => field().inputValue()).toBe('');
+    expect(await problem().count()).toBe(0);
   });
 
   it('is sent once when its outcome is unknown, however often the button is clicked', async () => {
@@ -43,7 +64,7 @@ describe.skipIf(process.env['SKIP_CHROMIUM'])('the magic edit', { timeout: 60_00
     await click();
     await page.locator('#note').getByText('The next appointment.').waitFor();
     await click();
-    await state().getByText('It is not known whether this was accepted.').waitFor();
+    await problem().getByText('It is not known whether this was accepted.').waitFor();
     expect(gateway.sandbox.countOf(EDIT)).toBe(1);
     await page.getByRole('button', { name: 'Send again anyway' }).click();
     await expect.poll(() => field().inputValue()).toBe('');
@@ -87,7 +108,7 @@ describe.skipIf(process.env['SKIP_CHROMIUM'])('the magic edit', { timeout: 60_00
       await expect.poll(() => keys.length).toBe(at + 1);
       await page.clock.fastForward(waitMs);
     }
-    await state().getByText('The server can’t be reached.').waitFor();
+    await problem().getByText('The server can’t be reached.').waitFor();
     await click();
     await expect.poll(() => field().inputValue()).toBe('');
     await page.unroute('**/graphql');
@@ -102,5 +123,17 @@ describe.skipIf(process.env['SKIP_CHROMIUM'])('the magic edit', { timeout: 60_00
     expect(await field().inputValue()).toBe('');
     await open(3);
     expect(await field().inputValue()).toBe('A draft.');
+  });
+
+  it('reaches the magic edit at 1024 × 800 without scrolling, and not over the note in a low window', async () => {
+    const small = await openLiveNotes(gateway, { width: 1024, height: 800 });
+    await small.rows.first().click();
+    const box = await small.page.getByRole('button', { name: 'Rewrite note' }).boundingBox();
+    expect(box && box.y + box.height).toBeLessThan(800);
+    await small.page.setViewportSize({ width: 1024, height: 700 });
+    const note = await small.page.locator('#note').boundingBox();
+    const form = await small.page.locator('#edit').boundingBox();
+    expect(form?.y).toBeGreaterThanOrEqual(note!.y + note!.height);
+    await small.close();
   });
 });

@@ -124,8 +124,11 @@ describe.skipIf(process.env['SKIP_CHROMIUM'])('live notes', { timeout: 60_000 },
     const { page } = notes;
     gateway.sandbox.finalize(gateway.sandbox.noteIdOf(sessionId) ?? '');
     await page.locator('#note .chip[data-status=locked]').waitFor();
-    expect(await page.getByRole('button', { name: 'Rewrite note' }).isDisabled()).toBe(true);
-    await page.getByText('This note is finalized.').waitFor();
+    await page.getByText('This note is finalized. It can no longer be changed.').waitFor();
+    // Nothing else of the form.
+    expect(await page.getByRole('button', { name: 'Rewrite note' }).count()).toBe(0);
+    expect(await page.getByLabel('Magic edit').isVisible()).toBe(false);
+    expect((await page.locator('#edit').boundingBox())?.height).toBeLessThan(60);
     expect(await notes.rows.first().textContent()).toContain('Finalized');
   });
 

@@ -108,8 +108,8 @@ export function createDetail({ onFailure, onTitle, onStatus }) {
     note.setAttribute('aria-busy', String(progressNote?.isLoading ?? false));
     sidePanel.draw(session);
     const status = statusOf(session);
-    const reason = CANNOT_EDIT[status];
-    form.aim({ noteId: progressNote?.id, sessionId: open.session }, reason);
+    const edited = { noteId: progressNote?.id, sessionId: open.session };
+    form.aim(edited, CANNOT_EDIT[status], status === 'locked');
     blank.hidden = true;
     box.hidden = false;
     if (status !== 'unknown') onStatus(session.id, status);

@@ -13,7 +13,8 @@ const MESSAGES = {
 
 /** Requests a magic edit of the open note. */
 export function createEditForm({ onAccepted, onLocked }) {
-  const [form, field, state, button] = ['edit', 'instructions', 'edit-state', 'ask'].map(byId);
+  const ids = ['edit', 'instructions', 'edit-state', 'edit-problem', 'ask'];
+  const [form, field, state, problem, button] = ids.map(byId);
   let target;
   /** What was typed, by session, until it is accepted. */
   const drafts = new Map();
@@ -32,7 +33,7 @@ export function createEditForm({ onAccepted, onLocked }) {
     const idempotencyKey = keys.get(edit) ?? newKey();
     keys.set(edit, idempotencyKey);
     sending.add(asked.sessionId);
-    state.textContent = 'Sending …';
+    show('Sending …');
     try {
       // The global id: the note's UUID may change with each version, and a key is for one input.
       const input = { progressNoteId: asked.noteId, userInstructions, idempotencyKey };
@@ -40,8 +41,8 @@ export function createEditForm({ onAccepted, onLocked }) {
       keys.delete(edit);
       report(result, asked);
     } catch (error) {
-      say(asked, MESSAGES[error.code] ?? error.message);
-      if (error.code === 'OUTCOME_UNKNOWN' && isOpen(asked)) state.append(' ', sendAnyway(edit));
+      complain(asked, MESSAGES[error.code] ?? error.message);
+      if (error.code === 'OUTCOME_UNKNOWN' && isOpen(asked)) problem.append(' ', sendAnyway(edit));
     } finally {
       sending.delete(asked.sessionId);
     }
@@ -56,7 +57,8 @@ export function createEditForm({ onAccepted, onLocked }) {
       onAccepted(asked.sessionId, result.progressNote);
       return;
     }
-    say(asked, [result.message, ...(result.issues ?? [])].join(' '));
+    // The message only refers to the issues.
+    complain(asked, result.issues?.join(' ') || result.message);
     if (result.outcome === 'ProgressNoteLocked') onLocked(asked.sessionId);
   }
 
@@ -72,8 +74,13 @@ export function createEditForm({ onAccepted, onLocked }) {
   }
 
   const isOpen = ({ sessionId }) => sessionId === target.sessionId;
+  function show(text, failure = '') {
+    state.textContent = text;
+    problem.textContent = failure;
+  }
   /** Another session may be open by now. */
-  const say = (asked, text) => isOpen(asked) && (state.textContent = text);
+  const say = (asked, text) => isOpen(asked) && show(text);
+  const complain = (asked, text) => isOpen(asked) && show('', text);
 
   form.addEventListener('submit', (event) => {
     event.preventDefault();
@@ -85,13 +92,14 @@ export function createEditForm({ onAccepted, onLocked }) {
   });
 
   return {
-    /** `reason` says why the note can't be edited; it stands under the button, which is then disabled. */
-    aim(wanted, reason) {
+    /** `reason` says why the note can't be edited: beside the disabled form, or instead of it if it never can be again. */
+    aim(wanted, reason, isLocked) {
       if (wanted.sessionId !== target?.sessionId) field.value = drafts.get(wanted.sessionId) ?? '';
-      if (wanted.sessionId !== target?.sessionId || hadReason) state.textContent = '';
+      if (wanted.sessionId !== target?.sessionId || hadReason) show('');
       target = wanted;
       hadReason = reason !== undefined;
-      if (reason) state.textContent = reason;
+      if (reason) show(reason);
+      form.toggleAttribute('data-locked', isLocked);
       field.disabled = hadReason;
       button.disabled = hadReason;
     },
@@ -101,10 +109,10 @@ export function createEditForm({ onAccepted, onLocked }) {
       drafts.clear();
       keys.clear();
       field.value = '';
-      state.textContent = '';
+      show('');
     },
     clearMessage() {
-      if (!hadReason) state.textContent = '';
+      if (!hadReason) show('');
     },
   };
 }
