@@ -11,11 +11,19 @@ export const token = {
 export const authorization = () =>
   token.get() ? { authorization: `Bearer ${encodeURI(token.get())}` } : {};
 
+/** Failures behind the gateway. Its own messages about them are for developers. */
+const UPSTREAM = /^(UPSTREAM_\w+|TIMEOUT|QUERY_TOO_EXPENSIVE)$/;
+
+/** An error of the server, in words for the people who use this page. */
+export const messageOf = ({ message, extensions }) =>
+  UPSTREAM.test(extensions?.code) ? 'The records can’t be loaded right now.' : message;
+
 /** The server rejected the request; `code` says why. An id that is not valid leads to no record either. */
 export class Refused extends Error {
   constructor(errors) {
-    super(errors[0]?.message ?? 'The server’s response is empty.');
+    super(errors[0] ? messageOf(errors[0]) : 'The server’s response is empty.');
     this.code = errors[0]?.extensions?.code;
+    this.isUpstream = UPSTREAM.test(this.code);
     this.isNotFound = ['BAD_USER_INPUT', 'NOT_FOUND'].includes(this.code);
   }
 }

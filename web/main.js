@@ -13,7 +13,7 @@ const STATES = {
   connecting: 'Connecting …',
   live: 'Live',
   waiting: 'Reconnecting …',
-  refused: 'Disconnected',
+  refused: 'Not live',
   signedOut: 'Not signed in',
 };
 

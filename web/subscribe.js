@@ -1,4 +1,4 @@
-import { authorization } from './graphql.js';
+import { authorization, messageOf } from './graphql.js';
 
 const PROTOCOL = 'graphql-transport-ws';
 const FIRST_WAIT_MS = 400;
@@ -103,7 +103,7 @@ export function subscribe({
   function refuse(error) {
     const code = error?.extensions?.code;
     if (code === 'EVENTS_EXPIRED') return end(onExpired);
-    end(() => onRefused(error?.message ?? 'The server ended the stream.', code));
+    end(() => onRefused(error ? messageOf(error) : 'The server ended the stream.', code));
   }
 
   function end(then) {

@@ -25,7 +25,7 @@ describe.skipIf(process.env['SKIP_CHROMIUM'])('the magic edit', { timeout: 60_00
 
   it.each([
     [409, 'The request conflicts with the present state of the record.'],
-    [403, 'The Partner API does not accept the credentials of this gateway.'],
+    [403, 'The note can’t be rewritten right now.'],
   ])('says why it failed after a %i, and can be sent again', async (status, message) => {
     gateway.sandbox.answerNext(EDIT, { status, body: { message: 'no' } });
     await open(0);

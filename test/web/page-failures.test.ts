@@ -9,7 +9,7 @@ import {
   shareLiveNotes,
 } from '../support/live-notes.ts';
 
-const MESSAGE = 'The Partner API failed or can’t be reached.';
+const MESSAGE = 'The records can’t be loaded right now.';
 
 describe.skipIf(process.env['SKIP_CHROMIUM'])(
   'live notes while the Partner API fails',
@@ -125,11 +125,24 @@ describe.skipIf(process.env['SKIP_CHROMIUM'])(
       await notes.follow({ clinician: gateway.sandbox.ids.clinician(7), show: 'clients' });
       await page.locator('#clients-found').getByText(MESSAGE).waitFor();
       expect(await page.getByText(/Not found|No clients yet/).count()).toBe(0);
-      expect(await page.locator('#state').textContent()).toBe('Disconnected');
+      expect(await page.locator('#state').textContent()).toBe('Not live');
       await tryAgain(page.locator('#clients-found'), page.locator('#clients a'));
       await page.getByRole('link', { name: 'Sessions', exact: true }).first().click();
       await tryAgain(page.locator('#feed-problem'), notes.rows);
       await notes.live();
+    });
+
+    it('keeps the name of a clinician in the heading while nothing can be loaded', async () => {
+      const { page } = notes;
+      const name = await nameOfClinician(gateway, 11);
+      fail('*');
+      await page.locator('#clinicians').getByText(name).click();
+      await page.locator('#feed-problem').getByText(MESSAGE).waitFor();
+      expect(await page.locator('#feed-title').textContent()).toBe(name);
+      expect(await page.title()).toBe(`${name} · Live notes`);
+      expect(await page.locator('#state').textContent()).toBe('Not live');
+      expect(await page.getByText('Partner API').count()).toBe(0);
+      await tryAgain(page.locator('#feed-problem'), notes.rows);
     });
 
     it('says that the clinicians could not be loaded, not that there are none', async () => {
@@ -150,12 +163,13 @@ describe.skipIf(process.env['SKIP_CHROMIUM'])(
         socket.onMessage((message) => {
           if (hasFailed || !String(message).includes('"subscribe"')) return server.send(message);
           hasFailed = true;
-          socket.send(JSON.stringify({ id: '1', type: 'error', payload: [{ message: MESSAGE }] }));
+          const error = { message: 'Down.', extensions: { code: 'UPSTREAM_UNAVAILABLE' } };
+          socket.send(JSON.stringify({ id: '1', type: 'error', payload: [error] }));
         });
       });
       await page.reload();
       await page.locator('#failure').getByText(MESSAGE).waitFor();
-      expect(await page.locator('#state').textContent()).toBe('Disconnected');
+      expect(await page.locator('#state').textContent()).toBe('Not live');
       await page.getByRole('button', { name: 'Try again' }).click();
       await fresh.live();
       expect(await page.locator('#failure').isVisible()).toBe(false);

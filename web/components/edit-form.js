@@ -10,6 +10,7 @@ const MESSAGES = {
     'It is not known whether this was accepted. If it was, the new version appears here by itself.',
   TIMEOUT: 'No answer yet. Try again in a moment: the note is rewritten only once.',
 };
+const NOT_NOW = 'The note can’t be rewritten right now. Try again in a moment.';
 
 /** Requests a magic edit of the open note. */
 export function createEditForm({ onAccepted, onLocked }) {
@@ -41,7 +42,7 @@ export function createEditForm({ onAccepted, onLocked }) {
       keys.delete(edit);
       report(result, asked);
     } catch (error) {
-      complain(asked, MESSAGES[error.code] ?? error.message);
+      complain(asked, MESSAGES[error.code] ?? (error.isUpstream ? NOT_NOW : error.message));
       if (error.code === 'OUTCOME_UNKNOWN' && isOpen(asked)) problem.append(' ', sendAnyway(edit));
     } finally {
       sending.delete(asked.sessionId);

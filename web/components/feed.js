@@ -3,9 +3,9 @@ import { ask, Refused, Unreachable } from '../graphql.js';
 import { EVENTS, SESSIONS_OF } from '../operations.js';
 import { hrefOf, scopeOf } from '../route.js';
 import { drawRows } from './session-row.js';
-import { createSessions, pageOfOne } from './sessions.js';
+import { clientsIn, createSessions, pageIn } from './sessions.js';
 import { subscribe } from '../subscribe.js';
-import { listWords, nameOf } from '../words.js';
+import { fullName, listWords } from '../words.js';
 
 const RETRY_MS = 2_000;
 const NOT_FOUND =
@@ -38,7 +38,7 @@ export function createFeed({ names, onEvent, onMissed, onState, onRefused, onFai
     pages = 0;
     more.hidden = true;
     draw();
-    title.textContent = 'Sessions';
+    showTitle();
     hint.textContent = 'Loading …';
     problem.hidden = true;
     await load();
@@ -52,8 +52,6 @@ export function createFeed({ names, onEvent, onMissed, onState, onRefused, onFai
       const { cursor, record } = await read();
       if (!cursor) return;
       if (!record) return invalid();
-      title.textContent = scope.kind === 'session' ? 'Session' : (record.name ?? nameOf(record));
-      onTitle(title.textContent);
       while (asked === turn && next && pages < open) await read(next);
       if (asked === turn) listen(cursor);
     } catch (error) {
@@ -65,6 +63,15 @@ export function createFeed({ names, onEvent, onMissed, onState, onRefused, onFai
       onFailure(error, problem, reload);
       if (isUnreachable) retry = setTimeout(() => void load(open), RETRY_MS);
     }
+  }
+
+  /** A known name is shown also while its record can't be read. */
+  function showTitle(record) {
+    const id = route.list ?? route.clinician ?? route.clinic;
+    const name = record?.name || fullName(record) || names.get(id);
+    if (name) names.set(id, name);
+    title.textContent = scope.kind === 'session' ? 'Session' : name || 'Sessions';
+    onTitle(title.textContent);
   }
 
   function reload() {
@@ -99,8 +106,8 @@ export function createFeed({ names, onEvent, onMissed, onState, onRefused, onFai
     // Of another list, or of a page that two clicks asked for.
     if (asked !== turn || (after && after !== next)) return {};
     const { eventCursor, scope: record } = data;
-    // A record that is known by its id only has no lists.
-    const page = record?.clients ?? record?.sessions ?? pageOfOne(record);
+    const page = pageIn(record);
+    if (record) showTitle(record);
     if (!page && errors.length > 0) throw new Refused(errors);
     if (after === undefined) {
       sessions.clear();
@@ -111,8 +118,7 @@ export function createFeed({ names, onEvent, onMissed, onState, onRefused, onFai
     pages += 1;
     if (errors.length > 0) missing = new Refused(errors);
     if (!page) return { cursor: eventCursor };
-    const owner = record.sessions ? record : (record.client ?? { id: route.client });
-    const clients = record.clients ? page.nodes : [{ ...owner, sessions: page }];
+    const clients = clientsIn(record, page, route.client);
     for (const client of clients)
       for (const session of client.sessions?.nodes ?? [])
         sessions.read(client, session, errors.length === 0);

@@ -84,9 +84,18 @@ export function begunAt(events, known) {
 export const hasContent = ({ raw, progressNote, events }) =>
   Boolean(raw ?? progressNote ?? events?.length);
 
-/** A list with this session only. */
-export const pageOfOne = (session) =>
-  session && hasContent(session) && { nodes: [session], totalCount: 1, pageInfo: {} };
+/** The page of the list in a record: of clients, of sessions, or of the session itself. One known by its id only has none. */
+export const pageIn = (record) =>
+  record?.clients ??
+  record?.sessions ??
+  (record && hasContent(record) && { nodes: [record], totalCount: 1, pageInfo: {} });
+
+/** The clients of that page, each with sessions. */
+export function clientsIn(record, page, clientId) {
+  if (record.clients) return page.nodes;
+  const client = record.sessions ? record : (record.client ?? { id: clientId });
+  return [{ ...client, sessions: page }];
+}
 
 export function noteStatusOf(note, known) {
   // A finalized note stays finalized.
