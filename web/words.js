@@ -23,7 +23,7 @@ const EVENTS = {
   PROGRESS_NOTE_GENERATED: 'Note written',
   PROGRESS_NOTE_REGENERATED: 'Note rewritten',
   PROGRESS_NOTE_FINALIZED: 'Note finalized',
-  MDM_ELEMENTS_IDENTIFIED: 'MDM identified',
+  MDM_ELEMENTS_IDENTIFIED: 'Decision making identified',
   ASSESSMENT_COMPLETED: 'Assessment completed',
 };
 export const eventWords = (type) => EVENTS[type] ?? type;
@@ -40,7 +40,8 @@ export function dateTimeWords(iso) {
 }
 
 /** A calendar date has no time zone: it is read as noon, so that none can move it to another day. */
-export const dateWords = (date) => (date ? day.format(new Date(`${date}T12:00:00`)) : '');
+export const bornWords = (person) =>
+  person?.dateOfBirth ? `born ${day.format(new Date(`${person.dateOfBirth}T12:00:00`))}` : '';
 
 /** Seconds from the start; anything else as it came. */
 export function clockWords(value) {
@@ -75,11 +76,12 @@ export const countWords = (count, noun) => `${count} ${noun}${count === 1 ? '' :
 /** What a list of sessions shows: its own sessions, or those of the clients of a clinic or clinician. `count` is set if there are more. */
 export function listWords(kind, count, total, isNewestFirst) {
   const of = count ? `${count} of ` : '';
-  const order = isNewestFirst ? ', newest first' : '';
   if (kind === 'client' || kind === 'session')
-    return `${of}${countWords(total, 'session')}${order}`;
-  const whose = kind === 'clinic' ? 'All clinicians. ' : '';
-  return `${whose}Sessions of ${of}${countWords(total, 'client')}${order}. New notes appear here by themselves.`;
+    return `${of}${countWords(total, 'session')}${isNewestFirst ? ', newest first' : ''}`;
+  const all = kind === 'clinic' ? 'All clinicians. ' : '';
+  const clients = `${of && `the first ${of}`}${countWords(total, 'client')}`;
+  const order = isNewestFirst ? ', newest on top' : '';
+  return `${all}Sessions of ${clients}${order}. New notes appear automatically.`;
 }
 
 /** The Partner API does not say what else a session's record holds: a date is shown if there is one. */

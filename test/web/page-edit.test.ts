@@ -4,8 +4,8 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import type { Gateway } from '../support/gateway.ts';
 import { type LiveNotes, openLiveNotes, shareLiveNotes } from '../support/live-notes.ts';
 
-const colourOf = (text: Locator) =>
-  text.evaluate<string>('(element) => getComputedStyle(element).color');
+const colourOf = (text: Locator): Promise<string> =>
+  text.evaluate('(element) => getComputedStyle(element).color');
 const EDIT = 'POST /progress-notes/:progressNoteId/magic-edit';
 
 describe.skipIf(process.env['SKIP_CHROMIUM'])('the magic edit', { timeout: 60_000 }, () => {

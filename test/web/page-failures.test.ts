@@ -135,13 +135,15 @@ describe.skipIf(process.env['SKIP_CHROMIUM'])(
     it('keeps the name of a clinician in the heading while nothing can be loaded', async () => {
       const { page } = notes;
       const name = await nameOfClinician(gateway, 11);
-      fail('*');
+      const error = { message: 'The Partner API failed.', extensions: { code: 'UPSTREAM_ROUTE' } };
+      await page.route('**/graphql', (route) => route.fulfill({ json: { errors: [error] } }));
       await page.locator('#clinicians').getByText(name).click();
       await page.locator('#feed-problem').getByText(MESSAGE).waitFor();
       expect(await page.locator('#feed-title').textContent()).toBe(name);
       expect(await page.title()).toBe(`${name} · Live notes`);
       expect(await page.locator('#state').textContent()).toBe('Not live');
       expect(await page.getByText('Partner API').count()).toBe(0);
+      await page.unroute('**/graphql');
       await tryAgain(page.locator('#feed-problem'), notes.rows);
     });
 

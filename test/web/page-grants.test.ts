@@ -35,6 +35,7 @@ describe.skipIf(process.env['SKIP_CHROMIUM'])(
       expect(await page.locator('#sessions a').count()).toBe(10);
       await page.locator('#clinicians [aria-current=true]', { hasText: name }).waitFor();
       await page.locator('#picker-title', { hasText: 'Open to you' }).waitFor();
+      await page.getByLabel('Find a record').waitFor();
       expect(await page.getByText(/clinician/i).count()).toBe(0);
       expect(problems).toEqual([]);
       await close();

@@ -19,6 +19,7 @@ describe.skipIf(process.env['SKIP_CHROMIUM'])('live notes by link', { timeout: 6
     const name = await notes.nameOf(16);
     await page.getByLabel('Find a client').fill(name);
     await expect.poll(() => page.locator('#clients a').count()).toBe(1);
+    expect(await page.locator('#clients .born').textContent()).toMatch(/^born \w+ \d+, \d{4}$/);
     await page.getByRole('link', { name }).click();
     await page.getByRole('heading', { name }).waitFor();
     await notes.rows.first().waitFor();
@@ -55,13 +56,13 @@ describe.skipIf(process.env['SKIP_CHROMIUM'])('live notes by link', { timeout: 6
   it('counts a page once that was asked for by a double click', async () => {
     const { page } = notes;
     await notes.follow({ clinician: clinician() });
-    await page.getByText(/^Sessions of 10 of/).waitFor();
+    await page.getByText(/^Sessions of the first 10 of/).waitFor();
     let finished = 0;
     page.on('requestfinished', () => (finished += 1));
     // Both requests are sent before the first response is there.
     await page.evaluate(`for (const _ of [1, 2]) document.querySelector('#more').click()`);
     await expect.poll(() => finished).toBe(2);
-    await page.getByText('Sessions of 20 of').waitFor();
+    await page.getByText('Sessions of the first 20 of').waitFor();
   });
 
   it.each(['rubbish', UNKNOWN_ID])('says that session %s does not exist', async (session) => {

@@ -22,7 +22,9 @@ describe.skipIf(process.env['SKIP_CHROMIUM'])('live notes', { timeout: 60_000 },
     const { page } = notes;
     expect(await page.locator('#feed-title').textContent()).toBe('Fernhollow Downtown');
     expect(await page.title()).toBe('Fernhollow Downtown · Live notes');
-    expect(await page.locator('#feed-hint').textContent()).toContain('All clinicians.');
+    expect(await page.locator('#feed-hint').textContent()).toBe(
+      'All clinicians. Sessions of the first 10 of 420 clients, newest on top. New notes appear automatically.',
+    );
     const client = await notes.nameOf(5);
     gateway.sandbox.startSession(gateway.sandbox.ids.client(5));
     const row = notes.rows.filter({ hasText: 'Today' }).filter({ hasText: client });
@@ -33,7 +35,9 @@ describe.skipIf(process.env['SKIP_CHROMIUM'])('live notes', { timeout: 60_000 },
     const { page, rows } = notes;
     // The second of the clinic prescribes: their sessions have decision making.
     const clinician = await nameOfClinician(gateway, 1);
-    await page.getByLabel('Find by name').fill(clinician.slice(0, 5));
+    await page.getByLabel('Find a clinician').fill('Nobody');
+    await page.getByText('No clinician has this name.').waitFor();
+    await page.getByLabel('Find a clinician').fill(clinician.slice(0, 5));
     await page.getByRole('link', { name: clinician, exact: true }).click();
     await notes.live();
     expect(await page.locator('#feed-title').textContent()).toBe(clinician);
@@ -58,6 +62,7 @@ describe.skipIf(process.env['SKIP_CHROMIUM'])('live notes', { timeout: 60_000 },
     expect(await page.locator('.transcript li').count()).toBeGreaterThan(10);
     await page.getByRole('tab', { name: 'Decision making' }).click();
     await page.getByRole('heading', { name: 'Problems addressed' }).waitFor();
+    await note.getByText('Decision making identified').waitFor();
     expect(await page.locator('.transcript').isVisible()).toBe(false);
   });
 
@@ -66,7 +71,7 @@ describe.skipIf(process.env['SKIP_CHROMIUM'])('live notes', { timeout: 60_000 },
     gateway.sandbox.set({ rewriteMs: 3_600_000 });
     await page.getByLabel('Magic edit').fill('Add the next appointment.');
     await page.getByRole('button', { name: 'Rewrite note' }).dblclick();
-    await page.getByText('Accepted.').waitFor();
+    await page.getByText('Accepted. The new version appears automatically.').waitFor();
     await page.locator('#note [data-status=rewriting]').waitFor();
     expect(await notes.rows.first().textContent()).toContain('Being rewritten');
     gateway.sandbox.settle();

@@ -2,7 +2,7 @@ import { byId, el, showMore } from '../dom.js';
 import { ask, Refused } from '../graphql.js';
 import { CLIENTS_OF } from '../operations.js';
 import { hrefOf, scopeOf } from '../route.js';
-import { countWords, dateWords, initialsOf, nameOf } from '../words.js';
+import { bornWords, countWords, initialsOf, nameOf } from '../words.js';
 
 const TYPING_PAUSE_MS = 250;
 
@@ -52,7 +52,7 @@ export function createClients(onFailure) {
   }
 
   function wordsFor(total, name) {
-    if (total === 0) return name ? 'No client by that name.' : 'No clients yet.';
+    if (total === 0) return name ? 'No client has this name.' : 'No clients yet.';
     return next
       ? `${list.children.length} of ${countWords(total, 'client')}`
       : countWords(total, 'client');
@@ -68,7 +68,7 @@ export function createClients(onFailure) {
         { class: 'person', href: hrefOf({ clinic, clinician, list: client.id }) },
         el('span', { class: 'initials', 'aria-hidden': 'true' }, initialsOf(client)),
         el('span', {}, nameOf(client)),
-        el('span', { class: 'born' }, client.dateOfBirth ? dateWords(client.dateOfBirth) : ''),
+        el('span', { class: 'born' }, bornWords(client)),
       ),
     );
   }

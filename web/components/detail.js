@@ -5,7 +5,7 @@ import { begunAt, hasContent } from './sessions.js';
 import { noteView, statusOf } from './note-view.js';
 import { SESSION } from '../operations.js';
 import { createSidePanel } from './side-panel.js';
-import { dateIn, dateTimeWords, dateWords, nameOf, plainWords } from '../words.js';
+import { bornWords, dateIn, dateTimeWords, nameOf, plainWords } from '../words.js';
 
 const CANNOT_EDIT = {
   locked: 'This note is finalized. It can no longer be changed.',
@@ -99,7 +99,7 @@ export function createDetail({ onFailure, onTitle, onStatus }) {
     hint.textContent = [
       date && dateTimeWords(date),
       raw?.noteType && plainWords(raw.noteType),
-      client?.dateOfBirth && `born ${dateWords(client.dateOfBirth)}`,
+      bornWords(client),
     ]
       .filter(Boolean)
       .join(' · ');

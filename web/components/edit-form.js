@@ -7,7 +7,7 @@ const AGAIN_AFTER_MS = [1_000, 3_000, 6_000];
 const NO_ANSWER = 'No answer yet. Asking again: the note is rewritten only once.';
 const MESSAGES = {
   OUTCOME_UNKNOWN:
-    'It is not known whether this was accepted. If it was, the new version appears here by itself.',
+    'It is not known whether this was accepted. If it was, the new version appears automatically.',
   TIMEOUT: 'No answer yet. Try again in a moment: the note is rewritten only once.',
 };
 const NOT_NOW = 'The note can’t be rewritten right now. Try again in a moment.';
@@ -52,7 +52,7 @@ export function createEditForm({ onAccepted, onLocked }) {
   function report(result, asked) {
     if (result.outcome === 'ProgressNoteChange') {
       const isLoading = result.progressNote?.isLoading ?? true;
-      say(asked, isLoading ? 'Accepted. The new version appears here by itself.' : '');
+      say(asked, isLoading ? 'Accepted. The new version appears automatically.' : '');
       drafts.delete(asked.sessionId);
       if (isOpen(asked)) field.value = '';
       onAccepted(asked.sessionId, result.progressNote);

@@ -48,8 +48,8 @@ function bodyOf(note, status, before) {
 
 const EMPTY = {
   waiting: 'No note yet.',
-  writing: 'The note is being written. It appears here by itself.',
-  rewriting: 'The note is being rewritten. The new version appears here by itself.',
+  writing: 'The note is being written. It appears automatically.',
+  rewriting: 'The note is being rewritten. The new version appears automatically.',
   failed: 'The recording could not be transcribed: there will be no note.',
   unknown: 'The note could not be loaded.',
 };

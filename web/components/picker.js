@@ -57,6 +57,7 @@ export function createPicker(onFailure, onNames) {
     const hasOthersOnly = !clinic && own.length > 0 && viewer.clinicians.length === 0;
     for (const id of ['picker-title', 'to-picker'])
       byId(id).textContent = hasOthersOnly ? 'Open to you' : 'Clinicians';
+    find.labels[0].textContent = hasOthersOnly ? 'Find a record' : 'Find a clinician';
     await show();
     const first = viewer.clinicians.length > 0 || !clinic ? own : [{ route: { clinic } }];
     return first.length === 1 ? first[0].route : undefined;
@@ -101,11 +102,9 @@ export function createPicker(onFailure, onNames) {
 
   function wordsFor(count) {
     if (select.options.length === 0) return 'Your token gives access to no record.';
-    if (count === 0) return find.value ? 'Nobody by that name here.' : 'Nobody works here yet.';
-    return countWords(
-      count,
-      entries.every(({ key }) => key === 'clinician') ? 'clinician' : 'record',
-    );
+    const noun = entries.every(({ key }) => key === 'clinician') ? 'clinician' : 'record';
+    if (count === 0) return find.value ? `No ${noun} has this name.` : 'Nobody works here yet.';
+    return countWords(count, noun);
   }
 
   select.addEventListener('change', () => {
