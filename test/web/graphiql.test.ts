@@ -35,6 +35,13 @@ it('edits a note by its global id, as often as the example is run', async () => 
   expect(edit!.query).toContain('issues');
 });
 
+it('says in the example what the variable is, and where to find it', () => {
+  const [, edit] = examples;
+  expect(JSON.parse(edit!.variables ?? '{}')).toEqual({ noteId: '<id of a progressNote>' });
+  const comment = edit!.query.match(/^#.*$/gm)?.join(' ').replaceAll(' # ', ' ');
+  expect(comment).toContain(`First run the tab "${names[0]}", and copy the id of a progressNote`);
+});
+
 it('serves a small page with a strict content security policy', async () => {
   await using gateway = await openGateway();
   const response = await fetch(`${gateway.url}/graphql`, { headers: { accept: 'text/html' } });

@@ -41,10 +41,11 @@ query Clients {
 `,
   },
   {
-    query: `# Requests a magic edit. Copy the id of a
-# progressNote in the first tab into the
-# variables. In an app, also send a new
-# idempotencyKey for each user action.
+    query: `# Requests a magic edit. First run the tab
+# "Clients", and copy the id of a
+# progressNote from its response into the
+# variables below. In an app, also send a
+# new idempotencyKey for each user action.
 mutation Edit($noteId: ID!) {
   magicEdit(
     input: {
@@ -69,7 +70,7 @@ mutation Edit($noteId: ID!) {
   }
 }
 `,
-    variables: '{\n  "noteId": ""\n}',
+    variables: '{\n  "noteId": "<id of a progressNote>"\n}',
   },
   {
     query: `# Notes as they become ready. Keep it
