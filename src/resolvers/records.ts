@@ -119,12 +119,13 @@ export const clientOfSession = (session: SessionRef, args: unknown, ctx: Context
 
 /** A list of the Partner API, page by page. */
 function pagesOf<N extends ListName>(list: ListRef<N>, ctx: Context): PagedList<RowOf<N>> {
-  const { loaders } = ctx;
+  const { loaders, partner } = ctx;
+  const key = listKeyOf(list);
   return {
-    key: listKeyOf(list),
+    key,
     loadPage: (page, since) =>
       loadListPage(list, page, ctx, since === undefined ? 0 : Math.max(since, loaders.freshSince)),
-    totalHint: () => loaders.totalOf(list),
+    totalHint: () => partner.cache.totalOf(key),
   };
 }
 

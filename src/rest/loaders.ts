@@ -4,7 +4,7 @@ import type { Uuid } from '../uuid.ts';
 import type { CacheEntry } from './cache.ts';
 import type { Endpoint } from './endpoints.ts';
 import { PartnerError } from './errors.ts';
-import { listKeyOf, pageTarget, type ListName, type ListRef } from './lists.ts';
+import { pageTarget, type ListName, type ListRef } from './lists.ts';
 import type { Partner, Target, Usage } from './partner.ts';
 
 type Loader = DataLoader<Target, unknown, string>;
@@ -33,10 +33,6 @@ export class Loaders {
   /** With `since`, a page that was asked for after that time. */
   page<N extends ListName>(list: ListRef<N>, page: number, since?: number) {
     return whenLoaded(this.read(pageTarget(list, page, since)), ({ value }) => value);
-  }
-
-  totalOf(list: ListRef): number | undefined {
-    return this.client.cache.totalOf(listKeyOf(list));
   }
 
   /** With `fresh`, one that was asked for after `freshSince`. */

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { describe, expect, it } from 'vitest';
-import { cachePathOf } from '../../src/rest/lists.ts';
+import { cachePathOf, listKeyOf } from '../../src/rest/lists.ts';
 import { endpoints } from '../../src/rest/records.ts';
 import { createUsage } from '../../src/rest/partner.ts';
 import { createFakeClock } from '../support/rest/fake-clock.ts';
@@ -122,11 +122,11 @@ describe('cached responses', () => {
     const loaders = loadersOf(setup.partner);
     await loaders.page(list, 1);
     total = 24;
-    expect(loadersOf(setup.partner).totalOf(list)).toBe(25);
+    expect(setup.partner.cache.totalOf(listKeyOf(list))).toBe(25);
     await loadersOf(setup.partner).page(list, 3);
     expect([...loaders.entries].map(({ validity }) => validity.isCurrent)).toEqual([false]);
     expect(await loadersOf(setup.partner).page(list, 1)).toMatchObject({ total: 24 });
-    expect(loadersOf(setup.partner).totalOf(list)).toBe(24);
+    expect(setup.partner.cache.totalOf(listKeyOf(list))).toBe(24);
     expect(setup.upstream.seen).toHaveLength(3);
   });
 
@@ -139,8 +139,10 @@ describe('cached responses', () => {
     await loadersOf(setup.partner).page(list, 1);
     clock.advance(3600_000);
     setup.partner.invalidate([cachePathOf(list)]);
-    expect(loadersOf(setup.partner).totalOf(list)).toBe(3);
-    expect(loadersOf(setup.partner).totalOf({ ...list, filter: { name: 'x' } })).toBeUndefined();
+    expect(setup.partner.cache.totalOf(listKeyOf(list))).toBe(3);
+    expect(
+      setup.partner.cache.totalOf(listKeyOf({ ...list, filter: { name: 'x' } })),
+    ).toBeUndefined();
   });
 });
 

@@ -2,7 +2,7 @@ import { NotFound, hasCode } from '../../errors.ts';
 import type { Context } from '../../context.ts';
 import { type Loaded, whenLoaded } from '../../loaded.ts';
 import { PAGE_SIZE, type Page, firstOffsetOf, pagesBetween } from '../../page.ts';
-import type { ListName, ListRef, RecordOf } from '../../rest/lists.ts';
+import { type ListName, type ListRef, type RecordOf, listKeyOf } from '../../rest/lists.ts';
 import type { Uuid } from '../../uuid.ts';
 import {
   type ClientRef,
@@ -128,14 +128,14 @@ export class Lookup {
    */
   async findClient(id: Uuid, among?: readonly ClientList[]): Promise<ClientRef | undefined> {
     if (among?.length === 0) return undefined;
-    const { places, loaders } = this.ctx;
+    const { places, partner } = this.ctx;
     const known = await places.of(id);
     const lists = among ?? known.map(({ list }) => list);
     const pageIn = ({ name, id: parent }: ClientList) =>
       known.find(({ list }) => list.name === name && list.id === parent)?.page;
     const cost = (list: ClientList) => {
       if (pageIn(list)) return list.name === 'clientsOfClinic' ? 0 : 1;
-      return loaders.totalOf(list) ?? 1_000;
+      return partner.cache.totalOf(listKeyOf(list)) ?? 1_000;
     };
     for (const list of lists.toSorted((a, b) => cost(a) - cost(b))) {
       const found = await this.find(list, id, pageIn(list));
