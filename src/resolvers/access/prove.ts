@@ -182,7 +182,7 @@ async function lookUp(ref: ListedRef, ctx: Context): Promise<ListedRef | undefin
   // Upward links too: if the id may be shown, the record may be looked up.
   if (!ref.linked && !isGranted(ref, ctx)) {
     const proof = ref.type === 'Client' && recentProof(ref, ctx);
-    const found = proof && (await lookup.findClient(ref.id as Uuid, [proof as ClientList]));
+    const found = proof && (await lookup.findClient(ref.id, [proof as ClientList]));
     return found || lookup.search(ref);
   }
   const budget = { pagesLeft: ctx.lookupMaxCalls, argument: ARGUMENTS[ref.type] ?? '' };
