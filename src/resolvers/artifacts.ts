@@ -105,7 +105,7 @@ export function noteOfEvent(event: ProgressNoteEvent, _args: unknown, ctx: Conte
 export function isNoteLocked(note: NoteRef, _args: unknown, ctx: Context): Loaded<true | null> {
   if (!note.record.id) return null;
   ctx.doNotCache();
-  return whenLoaded(ctx.marks.noteLocked(note.record.id), (locked) => (locked ? true : null));
+  return ctx.marks.noteLocked(note.record.id).then((locked) => locked || null);
 }
 
 /** The resolvers of a transcript or MDM, which is null until it exists. */
@@ -133,7 +133,7 @@ function artifact<T extends ArtifactRef['type']>(
       if (record) return 'ready';
       ctx.doNotCache();
       const failed = ctx.marks.transcriptionFailed(session.id);
-      return whenLoaded(failed, (hasFailed) => (hasFailed ? 'failed' : 'not_ready'));
+      return failed.then((hasFailed) => (hasFailed ? 'failed' : 'not_ready'));
     });
 
   return {
