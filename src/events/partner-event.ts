@@ -104,7 +104,7 @@ const MAX_SCORES = 500;
 const nonEmpty = text(512).refine((id) => id !== '', 'must not be empty');
 const score = z.object({ id: uuid, assessmentId: nonEmpty }, 'must be an object');
 
-/** One event for each score. Its client is `patientId`; other ids in the payload are ignored. */
+/** One event for each score; the log omits copies. Its client is `patientId`; other ids in the payload are ignored. */
 const assessmentEvents = z
   .object({
     type: z.literal('assessment_completed'),
@@ -115,13 +115,9 @@ const assessmentEvents = z
       .max(MAX_SCORES, `must hold at most ${MAX_SCORES}`)
       .pipe(z.array(score)),
   })
-  .transform(({ type, occurredAt, patientId: clientId, assessmentScores }) => {
-    const byScore = new Map<string, EventFacts>();
-    for (const { id: scoreId, assessmentId } of assessmentScores)
-      if (!byScore.has(scoreId))
-        byScore.set(scoreId, { type, occurredAt, clientId, assessmentId, scoreId });
-    return [...byScore.values()];
-  });
+  .transform(({ assessmentScores, patientId: clientId, ...event }): readonly EventFacts[] =>
+    assessmentScores.map(({ id: scoreId, ...rest }) => ({ ...event, ...rest, clientId, scoreId })),
+  );
 
 /** ISO 8601, extended or basic, also with a space for the `T` or without a zone (then UTC). */
 const ISO =

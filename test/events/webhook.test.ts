@@ -99,12 +99,12 @@ describe('a signed delivery', () => {
     expect(receiver.counts).toEqual({ accepted: 2 });
   });
 
-  it('with a published score and a new one publishes only the new one', async () => {
+  it('with a published score and a new one, which it names twice, publishes only the new one', async () => {
     await using store = await openTestStore();
     await using receiver = await openWebhookReceiver(store);
     const [client, known, fresh] = [uuid(), uuid(), uuid()];
     await receiver.deliver(assessments(client, [known]));
-    await receiver.deliver(assessments(client, [known, fresh]));
+    await receiver.deliver(assessments(client, [known, fresh, fresh.toUpperCase()]));
     expect((await receiver.deliver(assessments(client, []))).status).toBe(200);
     const stored = (await store.log.read(0, 10)).events.map(fromStored);
     expect(stored).toMatchObject([{ scoreId: known }, { scoreId: fresh }]);
