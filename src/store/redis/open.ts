@@ -89,11 +89,7 @@ function createBus(connection: RedisConnection): Store['bus'] {
     const { from, id, message }: { from: string; id: number; message?: string } = JSON.parse(text);
     // Redis counts this instance among the receivers.
     if (from === ownId) return acknowledge.get(id)?.();
-    try {
-      await (message === undefined ? onGap?.() : handle?.(message));
-    } catch {
-      connection.onProblem('a message of another instance was not handled');
-    }
+    await (message === undefined ? onGap?.() : handle?.(message));
     // A lost acknowledgement only makes the sender wait a little longer.
     await connection.run((redis) => redis.publish(`${channel}:${from}`, `${id}`)).catch(() => {});
   }
@@ -102,7 +98,7 @@ function createBus(connection: RedisConnection): Store['bus'] {
     connection.run((redis) => redis.publish(channel, JSON.stringify({ from: ownId, id, message })));
 
   connection.subscribe(channel, (text) =>
-    receive(text).catch(() => connection.onProblem('a message that no instance sent was ignored')),
+    receive(text).catch(() => connection.onProblem('a message to all instances was not handled')),
   );
   connection.subscribe(`${channel}:${ownId}`, (id) => acknowledge.get(Number(id))?.());
 
