@@ -71,7 +71,7 @@ export function createPages(schema: GraphQLSchema, { auth, partner }: Config) {
 
 const zip = promisify(gzip);
 
-/** Serves one file: read and compressed once, at the first request, then 304 for a browser that has it. */
+/** Serves one file: read and compressed at the first request, then 304 for a browser that has it. */
 function serveFile(name: string, load: Load, policy = POLICY) {
   async function prepare() {
     const plain = Buffer.from(await load(name));
@@ -79,15 +79,11 @@ function serveFile(name: string, load: Load, policy = POLICY) {
     const etag = `W/"${hash('sha256', plain, 'base64url').slice(0, 22)}"`;
     return { plain, zipped: await zip(plain), etag };
   }
-  let reading: ReturnType<typeof prepare> | undefined;
+  let file: Awaited<ReturnType<typeof prepare>> | undefined;
 
   return async (req: IncomingMessage, res: ServerResponse) => {
-    reading ??= prepare();
-    // After a failure the next request tries again.
-    const { plain, zipped, etag } = await reading.catch((error: unknown) => {
-      reading = undefined;
-      throw error;
-    });
+    file ??= await prepare();
+    const { plain, zipped, etag } = file;
     res.setHeader('content-security-policy', policy);
     res.setHeader('etag', etag);
     // Browsers revalidate every time, so that a new release is seen immediately; most responses are 304.
