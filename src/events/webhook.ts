@@ -36,9 +36,11 @@ export function createWebhookHandler(parts: WebhookParts) {
   const writeLimited = limited(parts.log, 60_000);
   const read = createBodyReader(parts.maxBytes);
 
-  /** Never rejects: on any failure the sender gets a 503 and retries. */
-  async function ingest({ headers }: IncomingMessage, body: Buffer, requestId?: string) {
+  /** The status of the response. Never rejects: on any failure of ours the sender gets a 503 and retries. */
+  async function ingest(req: IncomingMessage, requestId?: string): Promise<number | undefined> {
     try {
+      const body = await read(req);
+      const { headers } = req;
       if (!verify(headers, body)) return rejected(401, 'signature');
       // Only a sender with the secret learns that encodings are not supported.
       const encoding = headers['content-encoding']?.trim().toLowerCase();
@@ -63,6 +65,9 @@ export function createWebhookHandler(parts: WebhookParts) {
       if (events.length > 0) await accept(events, receivedAt, sentAt);
       return 200;
     } catch (error) {
+      if (error instanceof BodyTooLarge) return rejected(413, 'size');
+      // A sender that disconnects gets no response, so it will deliver again.
+      if (!req.complete) return undefined;
       const reason = error instanceof StoreUnavailable ? error.message : undefined;
       writeLimited('error', 'webhooks could not be stored', { error, reason, requestId });
       return rejected(503, 'unavailable');
@@ -93,15 +98,8 @@ export function createWebhookHandler(parts: WebhookParts) {
   }
 
   return async (req: IncomingMessage, res: ServerResponse): Promise<void> => {
-    let status: number;
-    try {
-      const body = await read(req);
-      status = await ingest(req, body, res.getHeader('x-request-id')?.toString());
-    } catch (error) {
-      // A sender that disconnects got no response, so it will deliver again.
-      if (!(error instanceof BodyTooLarge)) return;
-      status = rejected(413, 'size');
-    }
+    const status = await ingest(req, res.getHeader('x-request-id')?.toString());
+    if (status === undefined) return;
     if (status === 503) res.setHeader('retry-after', '5');
     // No body, so that a sender without the secret gets no details.
     res.writeHead(status, { 'content-length': 0 }).end();
