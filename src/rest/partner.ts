@@ -94,10 +94,8 @@ export function createPartner(connection: PartnerConnection, options: PartnerOpt
     return (await call(target, usage)).value as T;
   }
 
-  const requestToken = () => {
-    const usage = createUsage({}, 'token');
-    return send(authenticate, undefined, { clientId, clientSecret }, usage);
-  };
+  const requestToken = () =>
+    send(authenticate, undefined, { clientId, clientSecret }, createUsage({}, 'token'));
   const tokens = createTokens(requestToken, clock, observer);
 
   const client = {
