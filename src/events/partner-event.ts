@@ -6,12 +6,7 @@ import { failedMark, lockedMark } from '../store/marks.ts';
 import { toUuid, type Uuid } from '../uuid.ts';
 
 /** Messages name the expected type and never the value: they are logged. */
-const uuid = z.unknown().transform((value, { addIssue }): Uuid => {
-  const id = toUuid(value);
-  if (id) return id;
-  addIssue('must be a UUID');
-  return z.NEVER;
-});
+const uuid = z.preprocess(toUuid, z.custom<Uuid>(Boolean, 'must be a UUID'));
 
 /** The API does not bound its free text. Truncating may split a surrogate pair, which strict UTF-8 readers reject. */
 const text = (max: number) =>
