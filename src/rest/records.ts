@@ -146,8 +146,5 @@ export const endpoints = {
 
 type RecordOf<E> = E extends Endpoint<infer T> ? NonNullable<T> : never;
 export type TranscriptRecord = RecordOf<typeof endpoints.transcript>;
-export type TranscriptItem = TranscriptRecord['items'][number];
 export type MdmRecord = RecordOf<typeof endpoints.mdm>;
-export type ProblemAddressed = MdmRecord['problemsAddressed'][number];
 export type ScoreRecord = RecordOf<typeof endpoints.score>;
-export type ScoreAnswer = ScoreRecord['answers'][number];

@@ -9,7 +9,7 @@ import type { Assigned, Minted, NoteChange } from '../resolvers/mutations.ts';
 import { attribute } from '../resolvers/records.ts';
 import type { ListedRef, NodeOfType, NodeRef, NodeType } from '../resolvers/refs.ts';
 import { calendarDateOf } from '../rest/lists.ts';
-import type { ProblemAddressed, ScoreAnswer, TranscriptItem } from '../rest/records.ts';
+import type { MdmRecord, ScoreRecord, TranscriptRecord } from '../rest/records.ts';
 import { SEALED_CHARACTERS } from '../sealed-text.ts';
 import type { Uuid } from '../uuid.ts';
 import type { Viewer } from '../viewer/viewer.ts';
@@ -29,9 +29,9 @@ export const builder = new SchemaBuilder<{
     [T in Events.EventType as EventTypeNames[T]]: Events.PartnerEvent & { readonly type: T };
   } & {
     PageInfo: PageInfo;
-    TranscriptItem: TranscriptItem;
-    ProblemAddressed: ProblemAddressed;
-    AssessmentAnswer: ScoreAnswer;
+    TranscriptItem: TranscriptRecord['items'][number];
+    ProblemAddressed: MdmRecord['problemsAddressed'][number];
+    AssessmentAnswer: ScoreRecord['answers'][number];
     Viewer: Viewer;
     Partner: object;
     PartnerEventEdge: EventWindow['edges'][number];

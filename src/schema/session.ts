@@ -2,7 +2,7 @@ import { isNoteLocked, mdms, noteOfSession, transcripts } from '../resolvers/art
 import { eventsOfSession } from '../resolvers/event-log.ts';
 import { clientOfSession, sessionOfNote } from '../resolvers/records.ts';
 import type { NoteRef, ScoreRef } from '../resolvers/refs.ts';
-import type { ProblemAddressed } from '../rest/records.ts';
+import type { MdmRecord } from '../rest/records.ts';
 import { RAW, builder, enumValues, objectType, optional, required } from './builder.ts';
 import { selectedSubfields } from './selections.ts';
 
@@ -125,7 +125,7 @@ const MDMLevel = builder.enumType('MDMLevel', {
 });
 
 /** A level that the Partner API adds later is null here; `raw` has it. */
-function levelOf({ level }: ProblemAddressed): keyof typeof levels | null {
+function levelOf({ level }: MdmRecord['problemsAddressed'][number]) {
   const name = level?.toLowerCase() ?? '';
   return Object.hasOwn(levels, name) ? (name as keyof typeof levels) : null;
 }
