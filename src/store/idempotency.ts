@@ -51,7 +51,7 @@ export function createRunOnce(keys: KeyStore, operationMs = 15_000, now: () => n
       const own: Claim = { state: 'running', fingerprint, since: now(), id: crypto.randomUUID() };
       const mine = JSON.stringify(own);
       const theirs = lateOutcomes.get(key) ?? (await claim(key, mine));
-      if (theirs === undefined) return runAndSettle(key, mine, fingerprint, run);
+      if (theirs === null) return runAndSettle(key, mine, fingerprint, run);
       if (unwantedClaims.has(theirs)) {
         await keys.delete(key, theirs);
         continue;

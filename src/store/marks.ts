@@ -11,7 +11,7 @@ export const failedMark = (sessionId: string) => `failed:${sessionId}`;
 export function createMarks(keys: KeyStore) {
   // Marks that are asked for together share a read. None is cached: it may be set any moment.
   const loader = new DataLoader<string, boolean>(
-    async (marks) => (await keys.get(marks)).map((value) => value !== undefined),
+    async (marks) => (await keys.get(marks)).map((value) => value !== null),
     { cache: false, maxBatchSize: 500 },
   );
 

@@ -75,11 +75,11 @@ export const CLOCK_TOLERANCE_MS = 24 * 3_600_000;
 
 /** Small durable values that expire: idempotency claims, locked notes, failed sessions, places of clients. */
 export interface KeyStore {
-  /** Sets the value if the key is free and returns undefined; otherwise returns the value that is there. */
-  claim(key: string, value: string, ttlMs: number): Promise<string | undefined>;
+  /** Sets the value if the key is free and returns null; otherwise returns the value that is there. */
+  claim(key: string, value: string, ttlMs: number): Promise<string | null>;
   /** A hint may be lost: it waits for no replica. */
   put(values: Readonly<Record<string, string>>, ttlMs: number, isHint?: true): Promise<unknown>;
-  get(keys: readonly string[]): Promise<readonly (string | undefined)[]>;
+  get(keys: readonly string[]): Promise<readonly (string | null)[]>;
   /** Deletes the key if it still has the value. Resolves to whether it had. */
   delete(key: string, value: string): Promise<boolean>;
 }

@@ -73,15 +73,15 @@ function createUnreachableStore() {
   const keys: KeyStore = {
     claim: (key, value) =>
       run(() => {
-        const known = stored.get(key);
-        if (known === undefined) stored.set(key, value);
+        const known = stored.get(key) ?? null;
+        if (known === null) stored.set(key, value);
         return known;
       }),
     put: (values) =>
       run(() => {
         for (const [key, value] of Object.entries(values)) stored.set(key, value);
       }),
-    get: (names) => run(() => names.map((name) => stored.get(name))),
+    get: (names) => run(() => names.map((name) => stored.get(name) ?? null)),
     delete: (key, value) => run(() => stored.get(key) === value && stored.delete(key)),
   };
   return {

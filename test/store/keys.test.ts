@@ -16,9 +16,9 @@ describe.each(engines)('the keys of the $name store', ({ create }) => {
     const answers = await Promise.all(
       range(0, 19).map(async (n) => stores[n % 3]?.keys.claim('edit-1', `viewer-${n}`, HOUR_MS)),
     );
-    const winner = `viewer-${answers.indexOf(undefined)}`;
-    expect(answers.filter((answer) => answer === undefined)).toHaveLength(1);
-    expect(new Set(answers)).toEqual(new Set([undefined, winner]));
+    const winner = `viewer-${answers.indexOf(null)}`;
+    expect(answers.filter((answer) => answer === null)).toHaveLength(1);
+    expect(new Set(answers)).toEqual(new Set([null, winner]));
     expect(await stores[0].keys.get(['edit-1'])).toEqual([winner]);
   });
 
@@ -26,12 +26,12 @@ describe.each(engines)('the keys of the $name store', ({ create }) => {
     const [{ keys }] = await engine.open();
     await keys.put({ a: '1', b: '2' }, HOUR_MS);
     await keys.put({ a: '3' }, HOUR_MS);
-    expect(await keys.get(['b', 'none', 'a'])).toEqual(['2', undefined, '3']);
+    expect(await keys.get(['b', 'none', 'a'])).toEqual(['2', null, '3']);
     expect(await keys.delete('a', '1')).toBe(false);
     expect(await keys.get(['a'])).toEqual(['3']);
     expect(await keys.delete('a', '3')).toBe(true);
     expect(await keys.delete('a', '3')).toBe(false);
-    expect(await keys.get(['a'])).toEqual([undefined]);
+    expect(await keys.get(['a'])).toEqual([null]);
   });
 
   it('keeps them over a restart', async () => {
@@ -44,8 +44,8 @@ describe.each(engines)('the keys of the $name store', ({ create }) => {
   it('releases a claim when it expires', async () => {
     const [{ keys }] = await engine.open();
     await keys.claim('a', 'mine', 1);
-    await expect.poll(() => keys.get(['a'])).toEqual([undefined]);
-    expect(await keys.claim('a', 'yours', HOUR_MS)).toBeUndefined();
+    await expect.poll(() => keys.get(['a'])).toEqual([null]);
+    expect(await keys.claim('a', 'yours', HOUR_MS)).toBeNull();
   });
 });
 

@@ -74,7 +74,7 @@ describe.each(engines)('the $name log', ({ create }) => {
     await log.append([eventOf('a', { mark: 'locked:1' }), eventOf('b')]);
     await log.append([eventOf('b', { mark: 'locked:2' })]);
     const { keys } = await engine.reopen();
-    expect(await keys.get(['locked:1', 'locked:2', 'locked:3'])).toEqual(['', '', undefined]);
+    expect(await keys.get(['locked:1', 'locked:2', 'locked:3'])).toEqual(['', '', null]);
   });
 
   it('treats a stored key as new with a time not yet accepted, and as a duplicate otherwise', async () => {

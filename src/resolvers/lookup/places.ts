@@ -109,8 +109,8 @@ export function createPlaces(keys: KeyStore) {
 const keyOf = (clientId: string) => `places:${clientId}`;
 
 /** The stored places, and what this process has recorded since. */
-function merge(stored = '[]', recent: Pages = new Map()): readonly (readonly [string, number])[] {
-  const pages: Pages = new Map(JSON.parse(stored) as [string, number][]);
+function merge(stored: string | null = null, recent: Pages = new Map()) {
+  const pages: Pages = new Map(JSON.parse(stored ?? '[]') as [string, number][]);
   for (const [list, page] of recent) {
     if (page === GONE) pages.delete(list);
     else pages.set(list, page || (pages.get(list) ?? NO_PAGE));

@@ -15,10 +15,10 @@ export async function openRedis(url: string, options: StoreOptions): Promise<Sto
 
   /** Expiry uses the server's clock, so that a wrong clock of an instance frees no key early. */
   const keys: Store['keys'] = {
-    async claim(key, value, ttlMs) {
+    claim(key, value, ttlMs) {
       const expiration = { type: 'PX', value: ttlMs } as const;
       const settings = { condition: 'NX', GET: true, expiration } as const;
-      return (await runDurably((redis) => redis.set(keyOf(key), value, settings))) ?? undefined;
+      return runDurably((redis) => redis.set(keyOf(key), value, settings));
     },
     put: (values, ttlMs, isHint) =>
       // `runDurably` waits for a replica, and the webhooks behind it would wait too.
@@ -27,10 +27,7 @@ export async function openRedis(url: string, options: StoreOptions): Promise<Sto
           Object.entries(values).map(([key, value]) => redis.pSetEx(keyOf(key), ttlMs, value)),
         ),
       ),
-    async get(names) {
-      const values = await run((redis) => redis.mGet(names.map(keyOf)));
-      return values.map((value) => value ?? undefined);
-    },
+    get: (names) => run((redis) => redis.mGet(names.map(keyOf))),
     async delete(key, value) {
       const args = { keys: [keyOf(key)], arguments: [value] };
       return (await runDurably((redis) => redis.eval(deleteScript, args))) === 1;

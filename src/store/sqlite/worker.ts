@@ -48,9 +48,9 @@ function isNew({ key, time = '' }: NewEvent): boolean {
   return true;
 }
 
-function valueOf(key: string): string | undefined {
+function valueOf(key: string): string | null {
   const row = sql.get`SELECT value FROM fact WHERE key = ${key} AND ends_at > ${now}`;
-  return row?.['value'] as string | undefined;
+  return (row?.['value'] ?? null) as string | null;
 }
 
 const reads = {
@@ -91,9 +91,9 @@ const writes = {
         VALUES (${receivedAt}, ${subject}, ${body})`;
       return Number(lastInsertRowid);
     }),
-  claim(key: string, value: string, ttlMs: number): string | undefined {
+  claim(key: string, value: string, ttlMs: number): string | null {
     const taken = valueOf(key);
-    if (taken === undefined) writes.put({ [key]: value }, ttlMs);
+    if (taken === null) writes.put({ [key]: value }, ttlMs);
     return taken;
   },
   put(values: Readonly<Record<string, string>>, ttlMs: number): void {

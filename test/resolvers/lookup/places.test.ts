@@ -67,6 +67,6 @@ describe.each(engines)('the places of clients in the $name store', ({ create }) 
     const places = createPlaces(store.keys);
     places.remove(ofClinic(uuid()), client);
     await places[Symbol.asyncDispose]();
-    expect(await store.keys.get([`places:${client}`])).toEqual([undefined]);
+    expect(await store.keys.get([`places:${client}`])).toEqual([null]);
   });
 });
