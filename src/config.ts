@@ -2,7 +2,7 @@ import { z } from 'zod';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 export type Config = ReturnType<typeof settings> & { readonly warnings: readonly string[] };
-/** What one request may ask for. Anything over a limit is rejected before it costs a call upstream. */
+/** What one request or connection may use. */
 export type Limits = Readonly<Config['limits']>;
 
 /** The environment can't be used. The message lists everything that is wrong with it, without secrets. */

@@ -35,10 +35,7 @@ export type EventHub = Awaited<ReturnType<typeof openHub>>;
 export interface HubParts {
   readonly log: EventLog;
   readonly cursors: Sealer<EventPosition>;
-  /**
-   * Invalidates what the event makes stale, before it is delivered. `formerClientId` is that of the session's last event.
-   * Must not throw a `CodedError`.
-   */
+  /** Invalidates what the event makes stale, before it is delivered. Must not throw a `CodedError`. */
   readonly apply: (event: PartnerEvent, formerClientId: Uuid | undefined) => void;
   readonly addToQuarantine: Quarantine['add'];
   readonly onProblem: (reason: string, error?: unknown) => void;
@@ -213,7 +210,7 @@ export async function openHub(parts: HubParts) {
   void follow();
 
   return {
-    /** Everything up to here has been applied and delivered on this instance. */
+    /** Everything up to here has been applied on this instance, and queued for its subscriptions. */
     get position(): Position {
       return position;
     },

@@ -48,7 +48,7 @@ export const authenticate = {
 };
 
 /** The documented lifetime, for answers without one. */
-const TOKEN_LIFETIME_S = 3600;
+const TOKEN_LIFETIME_S = 3_600;
 
 export type PartnerToken = NonNullable<ReturnType<typeof readToken>>;
 function readToken(body: unknown) {
@@ -58,7 +58,7 @@ function readToken(body: unknown) {
   const given = Number(expiresIn);
   // Less than a second can't be meant: each call would need a token of its own.
   const seconds = given >= 1 && given <= 24 * TOKEN_LIFETIME_S ? given : TOKEN_LIFETIME_S;
-  return { value, lifetimeMs: seconds * 1000 };
+  return { value, lifetimeMs: seconds * 1_000 };
 }
 
 /** The answers are undocumented and passed on unchanged; null if the body is no JSON. */
@@ -85,7 +85,7 @@ function isTokenPair({ AccessToken, RefreshToken, ExpiresIn }: JsonObject): bool
 }
 
 /** Of lists and notes. Events and mutations drop what they make stale; this bounds what neither of them reported. */
-export const CHANGING_TTL_MS = 5000;
+export const CHANGING_TTL_MS = 5_000;
 
 /** True if the body names a record, and not the one asked for. What is no UUID names nothing. */
 export const isOther = (name: unknown, asked: Uuid | undefined): boolean =>

@@ -44,7 +44,7 @@ export interface Target<T = unknown> {
 }
 
 /** How often a readiness check may try a refused API key or token again. */
-const CHECK_PAUSE_MS = 5000;
+const CHECK_PAUSE_MS = 5_000;
 
 export type Partner = ReturnType<typeof createPartner>;
 
@@ -52,7 +52,7 @@ export type Partner = ReturnType<typeof createPartner>;
 export function createPartner(connection: PartnerConnection, options: PartnerOptions = {}) {
   const { apiKey, baseUrl, clientId, clientSecret } = connection;
   const { clock = systemClock, observer = {}, random = Math.random } = options;
-  const { maxConcurrency = 64, timeoutMs = 5000, ratePerSecond, dailyQuota } = options;
+  const { maxConcurrency = 64, timeoutMs = 5_000, ratePerSecond, dailyQuota } = options;
   const url = new URL(baseUrl);
   const cache = createResponseCache(clock);
   const budget = createRetryBudget(clock);

@@ -6,7 +6,7 @@ import { CHANGING_TTL_MS, anotherRecord, endpoint, isOther, type Endpoint } from
 /** A finished artifact does not change. */
 const FINISHED_TTL_MS = 10 * 60_000;
 /** Short, since a user may be waiting for it to finish. */
-const UNFINISHED_TTL_MS = 1000;
+const UNFINISHED_TTL_MS = 1_000;
 
 /** A body that describes an error, in one of the API's two shapes, in place of a record without required fields. */
 const isErrorBody = (body: JsonObject): boolean =>

@@ -146,10 +146,8 @@ function recentProof(ref: ListedRef, ctx: Context): ListRef | undefined {
     const clinics = { name: 'clinicsOfOrganization', id } as const;
     for (const clinic of recentLists.idsIn(clinics)) {
       const clients = ofClinic(clinic as Uuid);
-      if (recentLists.proves(clients, ref.id) && ctx.useProof(clinics, clinic)) {
-        ctx.useProof(clients, ref.id);
-        return clients;
-      }
+      const isProven = recentLists.proves(clients, ref.id) && ctx.useProof(clinics, clinic);
+      if (isProven && ctx.useProof(clients, ref.id)) return clients;
     }
   }
   return undefined;

@@ -6,7 +6,7 @@ export type Verdict = 'healthy' | 'failing' | 'unclear';
 const CONSECUTIVE_FAILURES = 10;
 /** The share of failures is judged over this many attempts, never over fewer. */
 const WINDOW = 40;
-const OPEN_MS = 2000;
+const OPEN_MS = 2_000;
 
 /** A circuit breaker. Each route has its own: failing transcripts must not block the notes. */
 export class Breaker {

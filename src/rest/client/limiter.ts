@@ -10,7 +10,7 @@ export interface CallQueue {
   readonly calls: Pick<Call, 'isWaiting' | 'send'>[];
 }
 
-const DAY_MS = 24 * 3600_000;
+const DAY_MS = 24 * 3_600_000;
 
 /** Limits the calls in flight, fairly between operations, and keeps to the rate and the daily quota, if any. */
 export function createLimiter(
@@ -51,11 +51,11 @@ export function createLimiter(
     if (isPaused) return false;
     const now = clock.now();
     // At most a tenth of a second's permits are saved: a whole second's would double the rate in the first second.
-    permits = Math.min(Math.max(1, rate / 10), permits + ((now - refilledAt) / 1000) * rate);
+    permits = Math.min(Math.max(1, rate / 10), permits + ((now - refilledAt) / 1_000) * rate);
     refilledAt = now;
     if (permits >= 1) return true;
     isPaused = true;
-    clock.after(Math.ceil(((1 - permits) / rate) * 1000), () => {
+    clock.after(Math.ceil(((1 - permits) / rate) * 1_000), () => {
       isPaused = false;
       sendQueued();
     });
@@ -101,7 +101,7 @@ export function createLimiter(
     /** Counts a call that is sent, for the rate and the day. Returns the seconds until tomorrow if today's quota is used up. */
     spend(): number | undefined {
       if (usedToday() >= (dailyQuota ?? Number.POSITIVE_INFINITY)) {
-        return Math.ceil(((day + 1) * DAY_MS - clock.wallNow()) / 1000);
+        return Math.ceil(((day + 1) * DAY_MS - clock.wallNow()) / 1_000);
       }
       used += 1;
       permits -= 1;

@@ -67,7 +67,7 @@ export function failureOf(route: string, attempt: Attempt, wallNow: number): Fai
   }
   if (status === 429) {
     const retryAfterMs = retryAfterMsOf(attempt.retryAfter, wallNow);
-    const seconds = Math.ceil((retryAfterMs ?? 1000) / 1000);
+    const seconds = Math.ceil((retryAfterMs ?? 1_000) / 1_000);
     const what = 'the Partner API asks for fewer calls';
     return { ...failed('throttled', 'UPSTREAM_RATE_LIMITED', what, seconds), retryAfterMs };
   }

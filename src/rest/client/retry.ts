@@ -15,7 +15,7 @@ export interface Failure {
 
 const MAX_THROTTLED = 3;
 const BACKOFF_BASE_MS = 100;
-const THROTTLED_BASE_MS = 1000;
+const THROTTLED_BASE_MS = 1_000;
 
 /** Milliseconds to wait before the next attempt, or `null` to give up. `failures`: all of this call, at least one. */
 export function nextDelay(
@@ -51,13 +51,13 @@ export function retryAfterMsOf(header: string | undefined, wallNow: number): num
   const isDate = /^(Mon|Tue|Wed|Thu|Fri|Sat|Sun)/.test(text);
   const date = / \d{4}$/.test(text) ? `${text} GMT` : text;
   const seconds = /^\d+$/.test(text) ? Number(text) : Number.NaN;
-  const ms = isDate ? Date.parse(date) - wallNow : seconds * 1000;
+  const ms = isDate ? Date.parse(date) - wallNow : seconds * 1_000;
   return Number.isNaN(ms) ? undefined : Math.min(24 * 3600_000, Math.max(0, ms));
 }
 
 /** A few retries are saved up, since a tenth of few calls would allow none. More would be spent in an outage. */
 const MAX_SAVED = 10;
-const REFILL_MS = 2000;
+const REFILL_MS = 2_000;
 
 /** Retries of all calls together: in an outage each call must not become three. */
 export function createRetryBudget(clock: Clock) {

@@ -6,7 +6,7 @@ import type { Failure } from './retry.ts';
 
 const RENEW_BEFORE_MS = 5 * 60_000;
 /** A token this close to its end is not used, so that none expires in transit. */
-const LEEWAY_MS = 5000;
+const LEEWAY_MS = 5_000;
 const RENEW_AGAIN_MS = 30_000;
 const SUSPECT_PAUSE_MS = 60_000;
 /** If a new token is refused too, another one would not help: it may be the fault of one route. */
@@ -116,7 +116,7 @@ export function createTokens(
       }
     },
     refused: () => refused,
-    state: () => ({ tokenAgeSeconds: token && (clock.now() - token.obtainedAt) / 1000 }),
+    state: () => ({ tokenAgeSeconds: token && (clock.now() - token.obtainedAt) / 1_000 }),
     close(): void {
       isClosed = true;
       cancelRenewal?.();

@@ -110,7 +110,7 @@ export function createConnection(url: string, onProblem: (message: string) => vo
       throw new StoreUnavailable('Redis failed: it is not the primary');
     const now = performance.now();
     const isOther = server.runId !== lastRunId;
-    // A replica that went offline may have become the primary. Sentinel tells the others within seconds.
+    // A replica that went offline may have become the primary. Sentinel reconfigures the others within seconds.
     if (isOther || server.replicas >= requiredReplicas || now - requiredAt > 15_000) {
       requiredReplicas = Math.max(server.replicas, Math.min(requiredReplicas, 1));
       requiredAt = now;

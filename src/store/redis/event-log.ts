@@ -21,7 +21,7 @@ const eventOf = ([id, [, receivedAt, , body]]: Entry): StoredEvent => ({
 });
 
 export function createRedisLog(connection: RedisConnection, retentionMs: number): EventLog {
-  /** On it, instances learn of each other's events. */
+  /** On it, instances are notified of each other's events. */
   const channel = `${PREFIX}appended:${connection.database}`;
   /** The state of the shared log, as last seen. `stamp` is when its newest event was received. */
   let seen = { epoch: '', newest: 0, stamp: '' };
