@@ -20,13 +20,8 @@ export const MAX_LEVELS = 200;
 export function isNestedTooDeep(value: unknown, levels = MAX_LEVELS): boolean {
   if (typeof value !== 'object' || value === null) return false;
   if (levels === 0) return true;
-  // Plain loops, since every answer of the Partner API is checked.
-  if (Array.isArray(value)) {
-    for (const each of value) if (isNestedTooDeep(each, levels - 1)) return true;
-    return false;
-  }
-  for (const key in value) {
-    if (isNestedTooDeep((value as Record<string, unknown>)[key], levels - 1)) return true;
-  }
+  const values: readonly unknown[] = Array.isArray(value) ? value : Object.values(value);
+  // A plain loop, since every answer of the Partner API is checked.
+  for (const each of values) if (isNestedTooDeep(each, levels - 1)) return true;
   return false;
 }
