@@ -156,10 +156,8 @@ export class Call {
       throw this.error('UPSTREAM_BAD_RESPONSE', 'the answer does not have the documented shape');
     if (listKey === undefined) return value;
     const list = value as Page<unknown>;
-    if (list.rows.includes(undefined)) {
-      const count = list.rows.filter((row) => row === undefined).length;
-      observer.unreadableRows?.(template, count, this.usage.requestId);
-    }
+    const unreadable = list.rows.filter((row) => row === undefined).length;
+    if (unreadable > 0) observer.unreadableRows?.(template, unreadable, this.usage.requestId);
     return { ...list, askedAt: this.askedAt };
   }
 
