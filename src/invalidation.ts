@@ -3,7 +3,6 @@ import { endpoints } from './rest/records.ts';
 import { cachePathOf } from './rest/lists.ts';
 import type { Partner } from './rest/partner.ts';
 import type { Bus } from './store/store.ts';
-import type { Uuid } from './uuid.ts';
 
 export type Invalidation = ReturnType<typeof createInvalidation>;
 
@@ -22,11 +21,10 @@ export function createInvalidation(partner: Partner, bus: Bus) {
 
   return {
     /** Applies an event of the log, on every instance, before it is delivered. */
-    apply: (event: EventFacts, formerClientId?: Uuid) =>
-      partner.invalidate(stalePaths(event, formerClientId)),
+    apply: (event: EventFacts) => partner.invalidate(stalePaths(event)),
     /** A copy is not in the log, so it is published to the other instances. */
     applyCopies: (copies: readonly EventFacts[]) =>
-      invalidateEverywhere(copies.flatMap((copy) => stalePaths(copy))),
+      invalidateEverywhere(copies.flatMap(stalePaths)),
     invalidateEverywhere,
   };
 }
@@ -35,15 +33,13 @@ const ofSession = Object.values(endpoints).filter(({ template }) =>
   template.startsWith('/sessions/'),
 );
 
-/** A session that has another client now is no longer in the former one's list. */
-function stalePaths(event: EventFacts, formerClientId?: Uuid): string[] {
+function stalePaths(event: EventFacts): string[] {
   if (!('sessionId' in event)) return [endpoints.score.path(event.scoreId)];
   const { sessionId, clientId } = event;
-  const clientIds = new Set([clientId, formerClientId ?? clientId]);
   return [
     ...ofSession.map(({ path }) => path(sessionId)),
     ...('progressNoteId' in event ? [endpoints.note.path(event.progressNoteId)] : []),
-    ...Array.from(clientIds, (id) => cachePathOf({ name: 'sessionsOfClient', id })),
+    cachePathOf({ name: 'sessionsOfClient', id: clientId }),
     cachePathOf({ name: 'magicEditsOfClinician' }),
   ];
 }

@@ -31,8 +31,8 @@ const MAX_EXECUTING = 16;
  */
 const BURST = 64;
 
-/** Characters that are delivered in one turn of the event loop, so that an event stream is written in between. */
-const MAX_IN_TURN = 32_768;
+/** Executions that start in one turn of the event loop: an event may be for thousands of different documents. */
+const MAX_STARTS = 32;
 
 /** Where a subscription's results are sent. It limits what may wait. */
 export interface Sink {
@@ -85,12 +85,22 @@ export function createSubscriptions(parts: GatewayParts) {
   /** When an operation first failed to decide who may see an event: a client that reconnects does not wait anew. */
   const outages = new LRUCache<string, number>({ ...OUTAGE, memoMethod: () => steadyNow() });
 
+  /** Executions that have not started yet, of all subscriptions. */
+  const starts: PromiseWithResolvers<void>[] = [];
+  let starting: Promise<void> | undefined;
+  async function startSome(): Promise<void> {
+    while (starts.length > 0) {
+      for (const { resolve } of starts.splice(0, MAX_STARTS)) resolve();
+      await nextTurn();
+    }
+    starting = undefined;
+  }
+
   /** Executes events in parallel, and delivers results in the log's order. A replay is as fast as its client reads. */
   function createQueue(operation: SharedOperation, receivers: Receivers, isReplay: boolean) {
     const { key, name } = operation;
     const waiting: PartnerEvent[] = [];
     let executing = 0;
-    let sinceTurn = 0;
     let delivered: Promise<void> = Promise.resolve();
 
     function add(event: PartnerEvent): void {
@@ -107,14 +117,8 @@ export function createSubscriptions(parts: GatewayParts) {
       const executed = resultWhenPossible(event);
       executed.catch(() => undefined); // Handled in its turn: what came before is delivered first.
       delivered = delivered.then(async () => {
-        const result = await executed;
-        const delivery = deliver(event, result);
-        sinceTurn += 512 + (result?.json?.length ?? 0);
+        const delivery = deliver(event, await executed);
         if (isReplay) await delivery;
-        else if (sinceTurn > MAX_IN_TURN) {
-          await nextTurn();
-          sinceTurn = 0;
-        }
         executing -= 1;
         executeNext();
       });
@@ -123,6 +127,10 @@ export function createSubscriptions(parts: GatewayParts) {
 
     /** Tries again while it can't be decided who may see the event. Later events wait for it. */
     async function resultWhenPossible(event: PartnerEvent) {
+      const start = Promise.withResolvers<void>();
+      starts.push(start);
+      starting ??= startSome();
+      await start.promise;
       for (let pauseMs = 1_000; ; pauseMs = Math.min(2 * pauseMs, 15_000)) {
         try {
           return await resultOf(event, operation);

@@ -1,4 +1,3 @@
-import type { IncomingHttpHeaders } from 'node:http';
 import type { Dispatcher } from 'undici';
 import { endOfTurn } from '../../end-of-turn.ts';
 import type { Call } from './call.ts';
@@ -68,10 +67,11 @@ export class Attempt implements Dispatcher.DispatchHandler {
     if (this.outcome !== undefined) controller.abort(new Error(this.outcome));
   }
 
-  onResponseStart(_: unknown, status: number, headers: IncomingHttpHeaders): void {
+  onResponseStart(_: unknown, status: number, headers: NodeJS.Dict<string | string[]>): void {
     this.status = status;
-    this.contentType = firstOf(headers['content-type']) ?? '';
-    this.retryAfter = firstOf(headers['retry-after']);
+    // A header that is sent twice is a list in undici. Its values are joined, as HTTP does.
+    this.contentType = String(headers['content-type'] ?? '');
+    this.retryAfter = headers['retry-after']?.toString();
   }
 
   onResponseData(_: unknown, chunk: Buffer): void {
@@ -101,6 +101,3 @@ export class Attempt implements Dispatcher.DispatchHandler {
     void endOfTurn().then(() => this.call.finished(this));
   }
 }
-
-const firstOf = (header: string | string[] | undefined): string | undefined =>
-  Array.isArray(header) ? header[0] : header;
