@@ -67,8 +67,8 @@ export async function openServer(config: Config, log: Log, clock = systemClock, 
     await openHub({
       log: store.log,
       cursors: sealerFor<EventPosition>('event position'),
-      apply(event, formerClientId) {
-        invalidation.apply(event, formerClientId);
+      apply(event) {
+        invalidation.apply(event);
         recentLists.recordEvent(event);
       },
       async addToQuarantine(entry) {

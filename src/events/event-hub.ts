@@ -36,7 +36,7 @@ export interface HubParts {
   readonly log: EventLog;
   readonly cursors: Sealer<EventPosition>;
   /** Invalidates what the event makes stale, before it is delivered. Must not throw a `CodedError`. */
-  readonly apply: (event: PartnerEvent, formerClientId: Uuid | undefined) => void;
+  readonly apply: (event: PartnerEvent) => void;
   readonly addToQuarantine: Quarantine['add'];
   readonly onProblem: (reason: string, error?: unknown) => void;
   /** This instance missed events: every subscription ends, and what is cached may be stale. */
@@ -114,8 +114,7 @@ export async function openHub(parts: HubParts) {
   /** Undefined if the event fails every time: it is then in quarantine. */
   const apply = (event: PartnerEvent) =>
     runOrQuarantine(event, 'apply', () => {
-      const last = 'sessionId' in event ? lastEvents.get(event.sessionId)?.event : undefined;
-      parts.apply(event, last?.clientId);
+      parts.apply(event);
       return true;
     });
 
@@ -145,6 +144,8 @@ export async function openHub(parts: HubParts) {
     lastEvents.set(sessionId, { event: last, isRead: true });
     return last?.clientId;
   }
+  /** Reads that are under way: all events of a session may ask for its client at once. */
+  const reading = new Map<Uuid, Promise<Uuid | null | undefined>>();
 
   /** A position after the newest event means that the log lost its end. Its positions will be used again. */
   const reaches = (bounds: LogBounds, after: Position): boolean =>
@@ -245,7 +246,10 @@ export async function openHub(parts: HubParts) {
     /** The client that the session's last event names; undefined without events, and null if the log can't be read. */
     clientOfSession(sessionId: Uuid): Loaded<Uuid | null | undefined> {
       const { event, isRead } = lastEvents.get(sessionId) ?? {};
-      return isRead ? event?.clientId : readClientOf(sessionId).catch(() => null);
+      if (isRead) return event?.clientId;
+      const read = reading.get(sessionId) ?? readClientOf(sessionId).catch(() => null);
+      reading.set(sessionId, read);
+      return read.finally(() => reading.delete(sessionId));
     },
     runOrQuarantine,
     async [Symbol.asyncDispose](): Promise<void> {

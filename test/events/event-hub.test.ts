@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { EventsExpired } from '../../src/events/event-hub.ts';
 import type { PartnerEvent } from '../../src/events/partner-event.ts';
 import { delivery, uuid } from '../support/events/deliveries.ts';
@@ -220,6 +220,18 @@ describe('the client of a session', () => {
       expect(await opened.hub.clientOfSession(sessionId)).toBe(next.clientId);
     },
   );
+
+  it('is read once for all who ask at the same time', async () => {
+    await using store = await openTestStore();
+    const ofSubject = vi.fn(store.log.ofSubject);
+    await using opened = await openTestHub({ ...store.log, ofSubject });
+    const [sessionId, clientId] = [uuid(), uuid()];
+    await append(store.log, delivery('transcript_ready', { sessionId, clientId }));
+    await caughtUp(opened.hub, store.log);
+    const asked = Array.from({ length: 50 }, () => opened.hub.clientOfSession(sessionId));
+    expect(new Set(await Promise.all(asked))).toEqual(new Set([clientId]));
+    expect(ofSubject).toHaveBeenCalledOnce();
+  });
 
   it('is null while the log can’t be read', async () => {
     await using store = await openTestStore();

@@ -308,22 +308,6 @@ describe('a list that is older than an event which names another clinician', () 
   });
 });
 
-it('a session whose next event names another client is looked for in the former one’s list again', async () => {
-  const sessionId = ids.session(0, 0);
-  emitTranscript({ sessionId, clientId: ids.client(0) });
-  await gateway.sandbox.delivered();
-  const viewer = await viewerWith(gateway, [`client:${ids.client(0)}`]);
-  const list = '{ viewer { clients { sessions { totalCount nodes { id } } } } }';
-  const callsFor = async () => (await viewer(list)).extensions.upstream.calls;
-  expect([await callsFor(), await callsFor()]).toEqual([1, 0]);
-  gateway.sandbox.emit({
-    ...transcriptReady({ sessionId, clientId: ids.client(1) }),
-    eventType: 'mdm_elements_identified',
-  });
-  await gateway.sandbox.delivered();
-  expect(await callsFor()).toBe(1);
-});
-
 it('an event of a client who has moved does not show the old clinic where they are now', async () => {
   await sessionOf(0);
   gateway.sandbox.moveClient(ids.client(0), ids.clinician(20));
