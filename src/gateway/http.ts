@@ -115,6 +115,5 @@ function json(res: ServerResponse, status: number, body: object): void {
 /** Errors are JSON on every route, so that clients can always parse them. */
 function reject(res: ServerResponse, status: number, message: string, code = 'BAD_USER_INPUT') {
   const extensions = { code, requestId: requestIdOf(res.req) };
-  res.writeHead(status, { 'content-type': 'application/json; charset=utf-8' });
-  res.end(JSON.stringify({ errors: [{ message, extensions }] }));
+  json(res, status, { errors: [{ message, extensions }] });
 }
