@@ -145,7 +145,7 @@ export async function openHub(parts: HubParts) {
     return last?.clientId;
   }
   /** Reads that are under way: all events of a session may ask for its client at once. */
-  const reading = new Map<Uuid, Promise<Uuid | null | undefined>>();
+  const clientReads = new Map<Uuid, Promise<Uuid | null | undefined>>();
 
   /** A position after the newest event means that the log lost its end. Its positions will be used again. */
   const reaches = (bounds: LogBounds, after: Position): boolean =>
@@ -247,9 +247,9 @@ export async function openHub(parts: HubParts) {
     clientOfSession(sessionId: Uuid): Loaded<Uuid | null | undefined> {
       const { event, isRead } = lastEvents.get(sessionId) ?? {};
       if (isRead) return event?.clientId;
-      const read = reading.get(sessionId) ?? readClientOf(sessionId).catch(() => null);
-      reading.set(sessionId, read);
-      return read.finally(() => reading.delete(sessionId));
+      const read = clientReads.get(sessionId) ?? readClientOf(sessionId).catch(() => null);
+      clientReads.set(sessionId, read);
+      return read.finally(() => clientReads.delete(sessionId));
     },
     runOrQuarantine,
     async [Symbol.asyncDispose](): Promise<void> {

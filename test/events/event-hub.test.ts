@@ -228,7 +228,7 @@ describe('the client of a session', () => {
     const [sessionId, clientId] = [uuid(), uuid()];
     await append(store.log, delivery('transcript_ready', { sessionId, clientId }));
     await caughtUp(opened.hub, store.log);
-    const asked = Array.from({ length: 50 }, () => opened.hub.clientOfSession(sessionId));
+    const asked = Array.from({ length: 50 }, async () => opened.hub.clientOfSession(sessionId));
     expect(new Set(await Promise.all(asked))).toEqual(new Set([clientId]));
     expect(ofSubject).toHaveBeenCalledOnce();
   });
