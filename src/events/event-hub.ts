@@ -30,6 +30,7 @@ export class EventsExpired extends CodedError {
   }
 }
 
+type LastEvent = Pick<SessionEvent, 'clientId' | 'occurredAt' | 'position'>;
 export type EventHub = Awaited<ReturnType<typeof openHub>>;
 
 export interface HubParts {
@@ -60,18 +61,17 @@ export async function openHub(parts: HubParts) {
   const waiters = new Map<() => void, Position>();
   let { newest: position, epoch } = await log.bounds();
   let receiving: Promise<void> | undefined;
-  /** The last event of each session, by the sender's time: of those that arrived, or of all in the log if it `isRead`. */
-  const lastEvents = new LRUCache<Uuid, { event?: SessionEvent | undefined; isRead: boolean }>({
+  /** The last event of each session by the sender's time, as they come in any order; of the log too, if it `isRead`. */
+  const lastEvents = new LRUCache<Uuid, { event: LastEvent | undefined; isRead: boolean }>({
     maxSize: 50_000,
     sizeCalculation: () => 1,
   });
 
-  /** Events come in any order. */
-  function recordLast(event: SessionEvent): void {
-    const { event: last, isRead = false } = lastEvents.get(event.sessionId) ?? {};
-    if (last && last.occurredAt > event.occurredAt) return;
-    if (last?.occurredAt === event.occurredAt && last.position > event.position) return;
-    lastEvents.set(event.sessionId, { event, isRead });
+  function recordLast({ sessionId, clientId, occurredAt, position: at }: SessionEvent): void {
+    const { event: last, isRead = false } = lastEvents.get(sessionId) ?? {};
+    if (last && last.occurredAt > occurredAt) return;
+    if (last?.occurredAt === occurredAt && last.position > at) return;
+    lastEvents.set(sessionId, { event: { clientId, occurredAt, position: at }, isRead });
   }
 
   /** Resolves early, without an error, when the hub is closed. */

@@ -65,7 +65,7 @@ export function createLimit<Key>(max: number) {
   };
 }
 
-/** The bounded queue of a client that reads slowly. Most clients never need one. */
+/** The bounded queue of an event stream, or of a socket whose client reads slowly. */
 export class Backlog {
   /** As text, whose payload all subscribers share: as bytes each would have its own. */
   readonly #waiting: string[] = [];

@@ -57,14 +57,19 @@ describe('a write', () => {
     expect(setup.upstream.seen).toHaveLength(attempts);
   });
 
-  it('that hangs while the client is closed is of unknown outcome at once', async () => {
-    const sent = Promise.withResolvers<void>();
-    await using setup = await setUp(() => sent.resolve());
-    const edit = codeOf(magicEdit(setup.partner));
-    await sent.promise;
-    await setup.partner[Symbol.asyncDispose]();
-    expect(await edit).toBe('OUTCOME_UNKNOWN');
-  });
+  it.each([magicEdit, updateNote, assign])(
+    'that hangs while the client is closed is of unknown outcome at once (%#)',
+    async (write) => {
+      const sent = Promise.withResolvers<void>();
+      await using setup = await setUp(() => sent.resolve(), { clock: createFakeClock() });
+      await setup.partner.check();
+      const code = codeOf(write(setup.partner));
+      await sent.promise;
+      await setup.partner[Symbol.asyncDispose]();
+      // The clock stands still: no retry can end it.
+      expect(await code).toBe('OUTCOME_UNKNOWN');
+    },
+  );
 
   it('is rejected if a later attempt is, though the first ended unclearly', async () => {
     await using setup = await setUp(({ number }, response) =>

@@ -62,7 +62,7 @@ export function useSubscriptions(parts: GatewayParts, { subscribe }: Subscriptio
  */
 function createSseStream({ res, viewer }: Required<GatewayContext>, parts: GatewayParts) {
   let backlog = new Backlog();
-  /** Set while Yoga waits for a result. */
+  /** Ends Yoga's wait for a result. */
   let wake: (() => void) | undefined;
   const isClosed = (): boolean => res.writableEnded || res.destroyed;
   res.once('close', () => wake?.());

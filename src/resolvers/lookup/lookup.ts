@@ -149,9 +149,10 @@ export class Lookup {
     const { recentLists, places, useProof } = this.ctx;
     // Cached pages may be older than an event that contradicts them.
     const since = recentLists.contradictedAt(list, id);
+    const began = recentLists.now();
     const scanned = await this.scan(list, id, lastSeenOn, since);
     // Or an event has come in the meantime.
-    const isOutdated = scanned.isChanged || recentLists.contradictedAt(list, id) > since;
+    const isOutdated = scanned.isChanged || recentLists.contradictedAt(list, id) > began;
     const { row } = isOutdated ? await this.scan(list, id, lastSeenOn, recentLists.now()) : scanned;
     if (row) {
       useProof(list, id);

@@ -48,7 +48,7 @@ export function createPlaces(keys: KeyStore) {
     if (known === page || (page === NO_PAGE && known !== undefined && known > 0)) return;
     if (unwritten.size >= MAX_UNWRITTEN) return;
     // A look-up of a made-up id may go through every list.
-    if (pages.size > MAX_LISTS) pages.delete(pages.keys().next().value!);
+    if (known === undefined && pages.size >= MAX_LISTS) pages.delete(pages.keys().next().value!);
     recent.set(clientId, pages.set(list, page));
     unwritten.set(clientId, pages);
   }

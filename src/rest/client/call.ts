@@ -225,7 +225,7 @@ export class Call {
   }
 
   private retryOrFail(attempt: Attempt): void {
-    const { budget, clock, random, tokens } = this.client;
+    const { budget, clock, pool, random, tokens } = this.client;
     const { isWrite, maxAttempts, template } = this.target.endpoint;
     const failure = failureOf(template, attempt, clock.wallNow());
     const isSecond = this.failures.some(({ kind }) => kind === 'unauthorized');
@@ -241,7 +241,7 @@ export class Call {
     }
     // The operations may have ended since the answer came.
     if (isWrite && this.usage.isOver) return this.fail(this.error('TIMEOUT', OPERATION_ENDED));
-    if (this.waiters.length === 0) return this.fail(failure.error);
+    if (this.waiters.length === 0 || pool.destroyed) return this.fail(failure.error);
     if (isOutage(failure) && !budget.withdraw()) return this.fail(failure.error);
     const again = () => {
       // It may have to wait for a token or a slot, but not for longer than the call may take.

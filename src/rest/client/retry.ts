@@ -52,7 +52,7 @@ export function retryAfterMsOf(header: string | undefined, wallNow: number): num
   const date = / \d{4}$/.test(text) ? `${text} GMT` : text;
   const seconds = /^\d+$/.test(text) ? Number(text) : Number.NaN;
   const ms = isDate ? Date.parse(date) - wallNow : seconds * 1_000;
-  return Number.isNaN(ms) ? undefined : Math.min(24 * 3600_000, Math.max(0, ms));
+  return Number.isNaN(ms) ? undefined : Math.min(24 * 3_600_000, Math.max(0, ms));
 }
 
 /** A few retries are saved up, since a tenth of few calls would allow none. More would be spent in an outage. */

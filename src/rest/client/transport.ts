@@ -69,9 +69,9 @@ export class Attempt implements Dispatcher.DispatchHandler {
 
   onResponseStart(_: unknown, status: number, headers: NodeJS.Dict<string | string[]>): void {
     this.status = status;
-    // A header that is sent twice is a list in undici. Its values are joined, as HTTP does.
+    // A header that is sent twice is a list in undici.
     this.contentType = String(headers['content-type'] ?? '');
-    this.retryAfter = headers['retry-after']?.toString();
+    this.retryAfter = [headers['retry-after']].flat()[0];
   }
 
   onResponseData(_: unknown, chunk: Buffer): void {

@@ -35,7 +35,7 @@ it('one webhook for hundreds of different subscriptions does not stop the server
   });
   await until(() => received === wanted * SCORES);
   delay.disable();
-  await Promise.all(clients.map((client) => client.dispose()));
+  for (const client of clients) await client.dispose();
   // 40 ms on an idle machine, and 1,500 if all executions start at once.
   expect(delay.max / 1e6).toBeLessThan(750);
 });
