@@ -93,7 +93,8 @@ export function createContext(
     /** True if a page that was read lately proves that the list holds the record. The answer is cached only while it does. */
     useProof(list: ListRef, id: string): boolean {
       const isProven = () => services.recentLists.proves(list, id);
-      return isProven() && cachePolicy.proofs.push(isProven) > 0;
+      if (isProven()) cachePolicy.proofs.push(isProven);
+      return isProven();
     },
     /** The client that the event log names for the session. The answer is cached only while it names no other. */
     clientOfSession(sessionId: Uuid): Loaded<Uuid | null | undefined> {

@@ -52,7 +52,6 @@ export async function openServer(config: Config, log: Log, clock = systemClock, 
 
   const storeOptions = { retentionMs: config.eventRetentionMs, onProblem: log.warn };
   const store = opened.use(await openStore(config.redisUrl, dataDir, storeOptions));
-  // Removes what is past retention.
   opened.use(inBackground(60_000, store.log.trim));
   const observer = partnerObserver(log, metrics);
   const partner = opened.use(createPartner(connection, { ...config.upstream, clock, observer }));

@@ -133,7 +133,7 @@ async function findInKnown(ref: ListedRef, ctx: Context, isProof = false) {
   return undefined;
 }
 
-/** The list of a parent that a grant names; of a client also that of a clinic of an organization that one names. */
+/** The list that proves access by a page read lately: of a granted parent, or of a clinic of a granted organization. */
 function recentProof(ref: ListedRef, ctx: Context): ListRef | undefined {
   const { reach, recentLists } = ctx;
   for (const { name, parent } of parentListsOf(ref.type))

@@ -151,7 +151,7 @@ export class Lookup {
     const since = recentLists.contradictedAt(list, id);
     const began = recentLists.now();
     const scanned = await this.scan(list, id, lastSeenOn, since);
-    // Or an event has come in the meantime.
+    // The list changed while it was read, or an event that came meanwhile contradicts it.
     const isOutdated = scanned.isChanged || recentLists.contradictedAt(list, id) > began;
     const { row } = isOutdated ? await this.scan(list, id, lastSeenOn, recentLists.now()) : scanned;
     if (row) {
