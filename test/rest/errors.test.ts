@@ -135,4 +135,14 @@ describe('429', () => {
     expect(failure).toMatchObject({ code: 'UPSTREAM_RATE_LIMITED', retryAfter: 60 });
     expect(setup.upstream.seen).toHaveLength(1);
   });
+
+  it('takes the first of two Retry-After headers', async () => {
+    await using setup = await setUp((_, response) => {
+      response.setHeader('retry-after', ['60', '0']);
+      answer(response, 429, { message: 'Limit Exceeded' });
+    });
+    const failure = await failureOf(loadersOf(setup.partner).record(endpoints.note, id(1)));
+    expect(failure).toMatchObject({ code: 'UPSTREAM_RATE_LIMITED', retryAfter: 60 });
+    expect(setup.upstream.seen).toHaveLength(1);
+  });
 });

@@ -69,4 +69,29 @@ describe.each(engines)('the places of clients in the $name store', ({ create }) 
     await places[Symbol.asyncDispose]();
     expect(await store.keys.get([`places:${client}`])).toEqual([null]);
   });
+
+  it('are the 16 most recent lists of a client', async () => {
+    await using engine = await create();
+    const client = uuid();
+    const [store] = await engine.open();
+    const lists = Array.from({ length: 20 }, () => ofClinician(uuid()));
+    const places = createPlaces(store.keys);
+    for (const list of lists) places.record(list, pageWith(client, 1));
+    expect((await places.of(client)).map(({ list }) => list)).toEqual(lists.slice(-16));
+    await places[Symbol.asyncDispose]();
+    await using again = createPlaces((await engine.reopen()).keys);
+    expect((await again.of(client)).map(({ list }) => list)).toEqual(lists.slice(-16));
+  });
+
+  it('are kept when look-ups go through many lists without the client', async () => {
+    await using engine = await create();
+    const [client, clinic] = [uuid(), uuid()];
+    const [store] = await engine.open();
+    const first = createPlaces(store.keys);
+    first.record(ofClinic(clinic), pageWith(client, 7));
+    await first[Symbol.asyncDispose]();
+    await using places = createPlaces((await engine.reopen()).keys);
+    for (let count = 0; count < 20; count += 1) places.remove(ofClinician(uuid()), client);
+    expect(await places.of(client)).toEqual([{ list: ofClinic(clinic), page: 7 }]);
+  });
 });
