@@ -59,7 +59,7 @@ export function createContext(
     readonly args: ValidatedExecutionArgs;
   },
 ) {
-  /** How long the operation's response may be cached, apart from the Partner API's own answers. */
+  /** Whether the response may be cached, and what must still hold when it is used again. */
   const cachePolicy = { isCacheable: true, proofs: [] as (() => boolean)[] };
   return {
     ...services,

@@ -10,7 +10,7 @@ import { type EventPosition, openHub } from './events/event-hub.ts';
 import { createInvalidation } from './invalidation.ts';
 import { type Log, createLog } from './observability/log.ts';
 import { createMetrics } from './observability/metrics.ts';
-import { limited, partnerObserver } from './observability/observers.ts';
+import { createLimitedLog, partnerObserver } from './observability/observers.ts';
 import { type Output, openStdout } from './observability/output.ts';
 import { systemClock } from './clock.ts';
 import { createPartner } from './rest/partner.ts';
@@ -85,7 +85,7 @@ export async function openServer(config: Config, log: Log, clock = systemClock, 
     }),
   );
 
-  const writeLimited = limited(log, 10_000);
+  const writeLimited = createLimitedLog(log, 10_000);
   const shutdown = new AbortController();
   gateway = createGateway({
     config,

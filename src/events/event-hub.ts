@@ -156,7 +156,7 @@ export async function openHub(parts: HubParts) {
 
   const lastRead = new Map<string, Promise<unknown>>();
   /** Runs the reads of one viewer one after another, and those of different viewers in parallel. */
-  async function inTurn<T>(subject: string, read: () => Promise<T>): Promise<T> {
+  async function oneAtATime<T>(subject: string, read: () => Promise<T>): Promise<T> {
     const reading = (lastRead.get(subject) ?? Promise.resolve()).then(read, read);
     lastRead.set(subject, reading);
     try {
@@ -238,7 +238,7 @@ export async function openHub(parts: HubParts) {
     },
     /** The position before the oldest stored event: where to begin without a cursor. */
     oldestPosition: async (): Promise<Position> => (await log.bounds()).oldest,
-    inTurn,
+    oneAtATime,
     scan,
     /** The newest `limit` events of a session, oldest first, without those that are not applied yet. */
     ofSession: async (sessionId: Uuid, limit: number) =>

@@ -5,7 +5,7 @@ import type { Config } from '../config.ts';
 import { StoreUnavailable } from '../errors.ts';
 import type { Log } from '../observability/log.ts';
 import type { Metrics, WebhookRefusal } from '../observability/metrics.ts';
-import { limited } from '../observability/observers.ts';
+import { createLimitedLog } from '../observability/observers.ts';
 import { BodyTooLarge, createBodyReader } from '../request-body.ts';
 import { isSame } from '../sealed-text.ts';
 import type { Store } from '../store/store.ts';
@@ -33,7 +33,7 @@ export interface WebhookParts {
 export function createWebhookHandler(parts: WebhookParts) {
   const { metrics, signature, store } = parts;
   const verify = createVerifier(signature);
-  const writeLimited = limited(parts.log, 60_000);
+  const writeLimited = createLimitedLog(parts.log, 60_000);
   const read = createBodyReader(parts.maxBytes);
 
   /** The status of the response. Never rejects: on any failure of ours the sender gets a 503 and retries. */

@@ -4,7 +4,7 @@ import type { Services } from '../context.ts';
 import { createWebhookHandler } from '../events/webhook.ts';
 import type { Log } from '../observability/log.ts';
 import type { Metrics } from '../observability/metrics.ts';
-import { createOperationObserver, limited } from '../observability/observers.ts';
+import { createLimitedLog, createOperationObserver } from '../observability/observers.ts';
 import { schema } from '../schema/schema.ts';
 import type { Authenticate } from '../viewer/authenticate.ts';
 import { createHttpHandler } from './http.ts';
@@ -36,7 +36,7 @@ function createParts(options: GatewayOptions) {
   const { config, log, metrics } = options;
   const onUnexpected = (error: unknown, requestId?: string) =>
     log.error('unexpected error', { error, requestId });
-  const writeLimited = limited(log, 60_000);
+  const writeLimited = createLimitedLog(log, 60_000);
   return {
     ...options,
     schema,

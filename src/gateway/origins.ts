@@ -4,7 +4,7 @@ import type { CORSOptions } from 'graphql-yoga';
 
 import type { Config } from '../config.ts';
 import type { Log } from '../observability/log.ts';
-import { limited } from '../observability/observers.ts';
+import { createLimitedLog } from '../observability/observers.ts';
 import { REQUEST_ID_HEADER, requestIdOf } from './request.ts';
 
 const LOCALHOST = /^http:\/\/localhost(:\d{1,5})?$/;
@@ -13,7 +13,7 @@ const REFUSED = 'a browser was refused: its page is not of an origin in ALLOWED_
 /** Which pages a browser may call from, over HTTP and WebSocket. Other programs send no origin. */
 export function createOrigins({ allowedOrigins, allowsLocalhost }: Config['http'], log: Log) {
   // At most 20 origins a minute: a client can make up any number.
-  const report = limited(log, 60_000, 20);
+  const report = createLimitedLog(log, 60_000, 20);
 
   const allowsCrossOrigin = (origin: string): boolean =>
     allowedOrigins.includes(origin) || (allowsLocalhost && LOCALHOST.test(origin));

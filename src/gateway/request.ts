@@ -94,7 +94,7 @@ const PLAIN_ID =
 export const requestIdOf = ({ headers }: IncomingMessage): string =>
   String(headers[REQUEST_ID_HEADER]);
 
-/** Gives a request its id: the client's if it is a plain one, or else a new one. */
+/** Gives a request its id, in its headers: the client's if it is a plain one, or else a new one. */
 export function assignRequestId({ headers }: IncomingMessage): string {
   const given = headers[REQUEST_ID_HEADER];
   const isPlain = typeof given === 'string' && PLAIN_ID.test(given);

@@ -105,7 +105,7 @@ export function createMetrics() {
     eventsWithoutTime: counter('events_without_time_total', 'Events without a credible time.'),
     eventsQuarantined: counter('events_quarantined_total', 'Signed events not understood.'),
     eventsFailed: counter('events_failed_total', 'Events that could not be handled.'),
-    eventsLeftOut: counter('events_left_out_total', 'Events that no list decided about.'),
+    eventsLeftOut: counter('events_left_out_total', 'Events whose access was never decided.'),
     eventsDelivered: counter('events_delivered_total', 'Events sent to subscribers.'),
     webhookRefused: (reason: WebhookRefusal) => refused.inc({ reason }),
     slowConsumerClosed: counter('gateway_slow_consumers_total', 'Sockets closed for lagging.'),

@@ -45,7 +45,7 @@ export function createOperationObserver(log: Log, metrics: Metrics) {
 }
 
 /** Writes each message, code, route and origin once in this time, at most `max` of them, so that the log is not filled. */
-export function limited(log: Log, ttl: number, max = 1_000) {
+export function createLimitedLog(log: Log, ttl: number, max = 1_000) {
   const written = new LRUCache<string, true>({ max, ttl, ttlAutopurge: true });
   return (level: 'warn' | 'error', message: string, fields: LogFields = {}): void => {
     const key = `${message} ${fields.code} ${fields.route} ${fields.origin}`;
@@ -57,7 +57,7 @@ export function limited(log: Log, ttl: number, max = 1_000) {
 
 /** Metrics and spans of calls to the Partner API, and log lines that an operator should look at. */
 export function partnerObserver(log: Log, metrics: Metrics) {
-  const write = limited(log, 10_000);
+  const write = createLimitedLog(log, 10_000);
   return {
     /** Other codes are about the request or the end of its operation. The reason names the route and no value. */
     failed(call: LogFields & Readonly<{ code: string; route: string }>): void {

@@ -89,7 +89,7 @@ async function readEvents({ after }: WindowArgs, first: number, filter: EventFil
   const start = typeof after === 'string' ? await hub.resume(after) : await hub.oldestPosition();
   let at = start;
   while (budget.left > 0 && !ctx.usage.isOver) {
-    const chunk = await hub.inTurn(ctx.viewer.subject, async () => {
+    const chunk = await hub.oneAtATime(ctx.viewer.subject, async () => {
       if (budget.left === 0) return undefined;
       const read = await hub.scan(at, budget.left);
       budget.left -= read.scannedTo - at;
@@ -121,7 +121,7 @@ export const eventsOfSession = (session: SessionRef, _args: unknown, ctx: Contex
 function readEventsOfSession({ id }: SessionRef, ctx: Context): Promise<readonly SessionEvent[]> {
   ctx.doNotCache();
   const { eventBudget: budget } = ctx;
-  return ctx.hub.inTurn(ctx.viewer.subject, async () => {
+  return ctx.hub.oneAtATime(ctx.viewer.subject, async () => {
     const limit = Math.min(OF_SUBJECT_LIMIT, budget.left);
     const events = limit > 0 ? await ctx.hub.ofSession(id, limit) : [];
     budget.left -= events.length;

@@ -44,6 +44,7 @@ export function createResponseCache(clock: Clock) {
   });
   /** More than are invalidated during one call. */
   const invalidatedAt = new LRUCache<string, number>({ max: 10_000 });
+  /** Not `max`, for which lru-cache takes the memory at once. */
   const totals = new LRUCache<string, number>({ maxSize: 50_000, sizeCalculation: () => 1 });
 
   function drop(path: string): void {

@@ -6,7 +6,7 @@ import type { Config } from '../config.ts';
 import { CodedError } from '../errors.ts';
 import { SANDBOX_VIEWER, type Viewer, createViewer, parseGrant } from './viewer.ts';
 
-const MESSAGES = {
+export const MESSAGES = {
   missing: 'A bearer token is required, but none was sent.',
   invalid: 'The bearer token is not valid.',
   expired: 'The bearer token has expired.',

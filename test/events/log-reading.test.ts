@@ -64,7 +64,7 @@ describe('reading the log', () => {
     };
     await using opened = await openTestHub(slow);
     const read = (viewer: string, after: number) =>
-      opened.hub.inTurn(viewer, () => opened.hub.scan(after, 5));
+      opened.hub.oneAtATime(viewer, () => opened.hub.scan(after, 5));
     const mine = Array.from({ length: 10 }, () => read('viewer', 0));
     await read('another viewer', 1);
     expect(reads.most).toBe(2);

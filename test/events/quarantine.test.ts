@@ -106,6 +106,6 @@ it('never quarantines an event because the store is unavailable', async () => {
   await caughtUp(opened.hub, store.log);
   const { events } = await opened.hub.scan(0);
   const task = () => Promise.reject(new StoreUnavailable('down'));
-  await expect(opened.hub.runOrQuarantine(events[0]!, 'listener', task)).rejects.toThrow('down');
+  await expect(opened.hub.runOrQuarantine(events[0]!, 'execute', task)).rejects.toThrow('down');
   expect(await store.quarantine.count()).toBe(0);
 });

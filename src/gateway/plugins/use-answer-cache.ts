@@ -13,7 +13,7 @@ export type ResultBasis = Readonly<ReturnType<typeof basisOf>>;
 export const basisOf = ({ loaders, cachePolicy }: Context) => ({
   /** Of the Partner API's answers: all of them must be current. */
   validities: loaders.entries.map(({ validity }) => validity),
-  /** Before each use, all must be true: of lists that hold a record, and of the clients of sessions. */
+  /** What must still hold: a list proves access, and a session has the same client. */
   proofs: cachePolicy.proofs,
 });
 

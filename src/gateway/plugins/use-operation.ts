@@ -8,8 +8,8 @@ import type { ExecutionContext, GatewayContext, GatewayPlugin } from '../yoga.ts
 
 /**
  * Creates the context for the operation's resolvers, with new loaders (`onExecute`, `onSubscribe`). When the operation
- * times out or its client disconnects, its reads are aborted; a write that was sent is not. Over WebSocket,
- * `SocketOperation` notices the disconnection.
+ * times out or its client disconnects, its reads are aborted; a write that was sent is not. `SocketOperation` does the
+ * same for a WebSocket.
  */
 export function useOperationContext({ services, config }: GatewayParts): GatewayPlugin {
   /** Returns a function to be called when the operation is answered. */

@@ -35,7 +35,7 @@ export function createEventResults({ services, config, maskErrors }: GatewayPart
     maxSize: 8 * 2 ** 20,
     sizeCalculation: ({ json = '' }, key) => key.length + json.length,
     fetchMethod: (_key, _stale, { context }) =>
-      services.hub.runOrQuarantine(context[0], 'listener', () => execute(...context)),
+      services.hub.runOrQuarantine(context[0], 'execute', () => execute(...context)),
     // A result that is evicted while it is made is still returned.
     ignoreFetchAbort: true,
   });

@@ -18,8 +18,9 @@ import type { GatewayParts } from '../gateway.ts';
 import type { GatewayContext } from '../yoga.ts';
 import { type EventResult, createEventResults } from './event-results.ts';
 
-/** How long an event is tried, after it was received or the first failure within an hour. Then it is left out. */
+/** An event is retried for this long after its receipt, or after its operation's first failure. Then it is left out. */
 const MAX_OUTAGE_MS = 15 * 60_000;
+/** First failures are remembered for an hour. */
 const OUTAGE = { max: 10_000, ttl: 3_600_000 };
 
 /** Executions that run ahead of the delivered one: a replay must not take a round trip for each event. */
@@ -85,15 +86,13 @@ export function createSubscriptions(parts: GatewayParts) {
   /** When an operation first failed to decide who may see an event: a client that reconnects does not wait anew. */
   const outages = new LRUCache<string, number>({ ...OUTAGE, memoMethod: () => steadyNow() });
 
-  /** Executions that have not started yet, of all subscriptions. */
-  const starts: PromiseWithResolvers<void>[] = [];
-  let starting: Promise<void> | undefined;
-  async function startSome(): Promise<void> {
-    while (starts.length > 0) {
-      for (const { resolve } of starts.splice(0, MAX_STARTS)) resolve();
-      await nextTurn();
-    }
-    starting = undefined;
+  /** Executions of all subscriptions that have started, or wait for their turn. */
+  let starts = 0;
+  let turn: Promise<void> = Promise.resolve();
+  function turnToStart(): Promise<void> {
+    if (starts % MAX_STARTS === 0) turn = turn.then(() => nextTurn());
+    starts += 1;
+    return turn;
   }
 
   /** Executes events in parallel, and delivers results in the log's order. A replay is as fast as its client reads. */
@@ -127,10 +126,7 @@ export function createSubscriptions(parts: GatewayParts) {
 
     /** Tries again while it can't be decided who may see the event. Later events wait for it. */
     async function resultWhenPossible(event: PartnerEvent) {
-      const start = Promise.withResolvers<void>();
-      starts.push(start);
-      starting ??= startSome();
-      await start.promise;
+      await turnToStart();
       for (let pauseMs = 1_000; ; pauseMs = Math.min(2 * pauseMs, 15_000)) {
         try {
           return await resultOf(event, operation);
@@ -205,7 +201,7 @@ export function createSubscriptions(parts: GatewayParts) {
     try {
       while (subscription.since < hub.position) {
         const scan = () => hub.scan(subscription.since);
-        const { events, scannedTo } = await hub.inTurn(viewer.subject, scan);
+        const { events, scannedTo } = await hub.oneAtATime(viewer.subject, scan);
         events.filter((event) => matches(operation.filter, event)).forEach(queue.add);
         await queue.empty();
         if (receivers.size === 0) return;

@@ -1,7 +1,7 @@
 import { CloseCode, type WebSocket as ProtocolSocket } from 'graphql-ws';
 import type { WebSocket } from 'ws';
 
-import { Unauthenticated } from '../../viewer/authenticate.ts';
+import { MESSAGES } from '../../viewer/authenticate.ts';
 import { type Viewer, hasExpired } from '../../viewer/viewer.ts';
 import { Backlog, type OpenConnection } from '../open-connections.ts';
 import type { GatewayParts } from '../gateway.ts';
@@ -17,9 +17,6 @@ const REASONS: Readonly<Record<number, string>> = {
   [CloseCode.BadRequest]: 'Invalid message',
   [CloseCode.SubscriberAlreadyExists]: 'Subscriber already exists',
 };
-
-/** Made once: an error takes time for its stack, and an expired socket is checked until its client has closed it. */
-const EXPIRED = new Unauthenticated('expired').message;
 
 /** Events are sent as bytes: `ws` takes a fifth more CPU for a string. */
 const AS_TEXT = { binary: false };
@@ -163,7 +160,7 @@ export class WsConnection implements ProtocolSocket, OpenConnection {
   }
 
   check(now: number, isLate: boolean): void {
-    if (this.isExpired) this.end(CloseCode.Forbidden, EXPIRED);
+    if (this.isExpired) this.end(CloseCode.Forbidden, MESSAGES.expired);
     else if (this.isEnding) this.end();
     if (now < this.#pingAt || (isLate && !this.hasPonged)) return;
     if (!this.hasPonged) return this.ws.terminate();
