@@ -6,7 +6,10 @@ const PAGE = `totalCount pageInfo { hasNextPage endCursor }`;
 
 export const START = `query Start {
   viewer {
-    organizations(first: 20) { nodes { id: organizationId name clinics(first: 50) { nodes { id: clinicId name } } } }
+    organizations(first: 50) {
+      ${PAGE}
+      nodes { id: organizationId name clinics(first: 100) { ${PAGE} nodes { id: clinicId name } } }
+    }
     clinics { id: clinicId name }
     clinicians { id: clinicianId firstName lastName }
     clients { id: clientId firstName lastName }

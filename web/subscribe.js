@@ -13,6 +13,14 @@ const FINAL = new Map([
   [4406, 'The server uses another protocol.'],
 ]);
 
+/** Codes of errors that pass: the subscription is tried again. */
+const PASSING = new Set([
+  'INTERNAL_SERVER_ERROR',
+  'TIMEOUT',
+  'UPSTREAM_RATE_LIMITED',
+  'UPSTREAM_UNAVAILABLE',
+]);
+
 /**
  * One subscription that reconnects by itself. The last cursor is kept, and every new connection asks for what came after
  * it: a server that restarts costs time, never an event.
@@ -103,6 +111,7 @@ export function subscribe({
   function refuse(error) {
     const code = error?.extensions?.code;
     if (code === 'EVENTS_EXPIRED') return end(onExpired);
+    if (PASSING.has(code)) return abandon();
     end(() => onRefused(error ? messageOf(error) : 'The server ended the stream.', code));
   }
 

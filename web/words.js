@@ -89,7 +89,7 @@ export function dateIn(record) {
   const entries = Object.entries(record ?? {});
   const found = entries.find(
     ([key, value]) =>
-      /start|date|created|time/i.test(key) &&
+      /start|(?<!up)date|created|time/i.test(key) &&
       typeof value === 'string' &&
       /^\d{4}-\d{2}-\d{2}T/.test(value),
   );

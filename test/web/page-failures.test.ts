@@ -156,20 +156,34 @@ describe.skipIf(process.env['SKIP_CHROMIUM'])(
       await tryAgain(page.locator('#found'), page.getByText(/^\d+ clinicians$/));
     });
 
-    it('follows the events again after a subscription that failed', async () => {
+    /** A page whose first subscription fails. */
+    async function openWithFailure(code: string): Promise<LiveNotes> {
       const fresh = await openLiveNotes(gateway);
-      const { page } = fresh;
       let hasFailed = false;
-      await page.routeWebSocket('**/graphql', (socket) => {
+      await fresh.page.routeWebSocket('**/graphql', (socket) => {
         const server = socket.connectToServer();
         socket.onMessage((message) => {
           if (hasFailed || !String(message).includes('"subscribe"')) return server.send(message);
           hasFailed = true;
-          const error = { message: 'Down.', extensions: { code: 'UPSTREAM_UNAVAILABLE' } };
+          const error = { message: 'Down.', extensions: { code } };
           socket.send(JSON.stringify({ id: '1', type: 'error', payload: [error] }));
         });
       });
-      await page.reload();
+      await fresh.page.reload();
+      return fresh;
+    }
+
+    it('follows the events again by itself after an error that passes', async () => {
+      const fresh = await openWithFailure('UPSTREAM_UNAVAILABLE');
+      await fresh.page.locator('#state[data-state=waiting]').waitFor();
+      await fresh.live();
+      expect(await fresh.page.locator('#failure').isVisible()).toBe(false);
+      await fresh.close();
+    });
+
+    it('says that a subscription failed, and follows the events again if asked to', async () => {
+      const fresh = await openWithFailure('UPSTREAM_CREDENTIALS');
+      const { page } = fresh;
       await page.locator('#failure').getByText(MESSAGE).waitFor();
       expect(await page.locator('#state').textContent()).toBe('Not live');
       await page.getByRole('button', { name: 'Try again' }).click();

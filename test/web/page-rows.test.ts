@@ -63,6 +63,39 @@ describe.skipIf(process.env['SKIP_CHROMIUM'])('the rows of sessions', { timeout:
     expect((await factsInDetail(21)).slice(0, 2)).toEqual(['Mar 3, 2025', 'DAP']);
   });
 
+  it('shows all parts of a note, whatever its elements look like', async () => {
+    const sessionId = gateway.sandbox.ids.session(22, 0);
+    const body = {
+      progressNoteId: gateway.sandbox.noteIdOf(sessionId),
+      sessionId,
+      isLoading: false,
+      note: [
+        { medicationNames: ['Sertraline 50 mg', 'Melatonin'] },
+        { diagnosisLabels: [{ code: 'F41.1' }], text: 'Anxiety is better.' },
+        { label: { en: 'Plan' }, heading: 'Next steps', content: 'Weekly sessions.' },
+      ],
+    };
+    gateway.sandbox.answerNext('GET /sessions/:sessionId/progress-note', { body, times: 1_000 });
+    await notes.openSession(22);
+    await notes.page.locator('#note h4').getByText('Next steps').waitFor();
+    const text = await notes.page.locator('#note').textContent();
+    for (const part of ['Sertraline 50 mg', 'Melatonin', 'F41.1', 'Anxiety is better.'])
+      expect(text).toContain(part);
+    for (const part of ['Plan', 'Weekly sessions.']) expect(text).toContain(part);
+  });
+
+  it('does not take the time of a change for the date of a session', async () => {
+    const { ids, answerNext } = gateway.sandbox;
+    const sessionId = ids.session(23, 0);
+    const dates = { updatedAt: '2026-11-01T09:00:00Z', startedAt: '2020-01-02T12:00:00Z' };
+    const row = { ...dates, sessionId, clientId: ids.client(23), noteType: 'dap' };
+    const meta = { totalItems: 1, totalPages: 1, itemsPerPage: 10, currentPage: 1 };
+    answerNext(SESSIONS, { body: { data: [row], meta }, times: 1_000 });
+    await notes.openSession(23);
+    await notes.page.locator('#detail-title', { hasText: await notes.nameOf(23) }).waitFor();
+    expect(await notes.page.locator('#detail-hint').textContent()).toMatch(/2020/);
+  });
+
   it('names the clinician in every row of a clinic, also after a reload', async () => {
     const { page } = notes;
     const { ids, startSession } = gateway.sandbox;

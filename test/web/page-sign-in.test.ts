@@ -87,6 +87,8 @@ describe.skipIf(process.env['SKIP_CHROMIUM'])(
       await page.goBack();
       await page.goForward();
       expect(await page.title()).toBe('Live notes');
+      for (const id of ['detail-title', 'detail-hint', 'note', 'panel-0', 'panel-1'])
+        expect(await page.locator(`#${id}`).textContent()).toBe('');
       await signIn(3);
       await page.getByText('There is no such session').waitFor();
       expect(await page.locator('#note').isVisible()).toBe(false);

@@ -146,6 +146,8 @@ export function createDetail({ onFailure, onTitle, onStatus }) {
   /** The next viewer may be another person. */
   function close() {
     form.clear();
+    for (const part of [title, hint, note]) part.replaceChildren();
+    sidePanel.clear();
     void show({});
   }
 

@@ -65,10 +65,13 @@ function sectionOf(section, isChanged) {
   );
 }
 
+const TITLE = /title|heading|name|label/i;
+
 function partsOf(section) {
   if (typeof section !== 'object') return { rest: [paragraph(section)] };
   const entries = Object.entries(section);
-  const [titleKey, title] = entries.find(([key]) => /title|heading|name|label/i.test(key)) ?? [];
+  const [titleKey, title] =
+    entries.find(([key, value]) => typeof value === 'string' && TITLE.test(key)) ?? [];
   const rest = entries
     .filter(([key, value]) => key !== titleKey && value !== null)
     .map(([key, value]) =>
@@ -78,7 +81,7 @@ function partsOf(section) {
             `${plainWords(key)}: ${typeof value === 'object' ? JSON.stringify(value) : value}`,
           ),
     );
-  return { title: typeof title === 'string' ? title : undefined, rest };
+  return { title, rest };
 }
 
 const paragraph = (value) => el('p', {}, String(value));

@@ -34,6 +34,8 @@ export function createPicker(onFailure, onNames) {
     own = ownOf(viewer);
     remember(own);
     const groups = viewer.organizations?.nodes ?? [];
+    const lists = [viewer.organizations, ...groups.map(({ clinics }) => clinics)];
+    const isCut = lists.some((each) => each?.pageInfo.hasNextPage);
     const listed = groups.flatMap(({ clinics }) => clinics?.nodes ?? []);
     const others = viewer.clinics.filter(({ id }) => !listed.some((clinic) => clinic.id === id));
     for (const { id, name } of [...listed, ...others]) names.set(id, name);
@@ -43,6 +45,7 @@ export function createPicker(onFailure, onNames) {
       ...groups.map(({ name, clinics }) =>
         el('optgroup', { label: name ?? 'Organization' }, (clinics?.nodes ?? []).map(optionOf)),
       ),
+      ...(isCut ? [el('option', { disabled: true }, 'Others are not listed here')] : []),
     );
     if (errors.length > 0 && select.options.length === 0) throw new Refused(errors);
     problem.hidden = true;
