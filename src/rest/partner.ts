@@ -65,7 +65,7 @@ export function createPartner(connection: PartnerConnection, options: PartnerOpt
     bodyTimeout: 0,
     allowH2: false,
   });
-  const breakers = new Map<string, Breaker>();
+  const breakers = new Map<Endpoint<unknown>, Breaker>();
   const inFlight = new Map<string, Call>();
 
   /** Makes a call, or joins one in flight for the same GET. The caller has checked the cache already. */
@@ -120,11 +120,13 @@ export function createPartner(connection: PartnerConnection, options: PartnerOpt
     detach: (ended: Call): boolean =>
       inFlight.get(ended.target.key) === ended && inFlight.delete(ended.target.key),
 
-    breakerOf(template: string): Breaker {
-      const known = breakers.get(template);
+    /** A note's GET and PATCH have the same path, and different breakers. */
+    breakerOf(endpoint: Endpoint<unknown>): Breaker {
+      const known = breakers.get(endpoint);
       if (known) return known;
+      const { template } = endpoint;
       const breaker = new Breaker(clock, (state) => observer.breakerChanged?.(state, template));
-      breakers.set(template, breaker);
+      breakers.set(endpoint, breaker);
       return breaker;
     },
 

@@ -78,6 +78,33 @@ describe('a write', () => {
     expect(await codeOf(assign(setup.partner))).toBe('NOT_FOUND');
   });
 
+  it.each([
+    [403, 'Progress note is locked'],
+    [409, 'x'],
+  ])(
+    'is of unknown outcome if a later attempt gets %d, which may be the effect of the first',
+    async (status, message) => {
+      await using setup = await setUp(({ number }, response) =>
+        number === 1
+          ? resets({} as never, response)
+          : answer(response, status, envelope(status, message)),
+      );
+      expect(await codeOf(updateNote(setup.partner))).toBe('OUTCOME_UNKNOWN');
+      expect(setup.upstream.seen).toHaveLength(2);
+    },
+  );
+
+  it('that fails every time does not stop reads of the same path', async () => {
+    await using setup = await setUp(({ method }, response) =>
+      method === 'PATCH'
+        ? answer(response, 500, envelope(500, 'x'))
+        : answer(response, 200, { isLoading: false, note: [] }),
+    );
+    for (let count = 0; count < 8; count += 1) await codeOf(updateNote(setup.partner));
+    const loaders = setup.partner.loadersFor(createUsage());
+    expect(await loaders.record(endpoints.note, id(1))).toMatchObject({ isLoading: false });
+  });
+
   it('that must not be retried has 15 s for its one attempt', async () => {
     const clock = createFakeClock();
     await using setup = await setUp(hangs, { clock });

@@ -2,7 +2,7 @@ import { hasCode } from '../../errors.ts';
 import type { Page } from '../../page.ts';
 import type { CacheEntry } from '../cache.ts';
 import { anotherRecord, authenticate } from '../endpoints.ts';
-import { OPERATION_ENDED, PartnerError, type PartnerCode } from '../errors.ts';
+import { OPERATION_ENDED, PartnerError, PartnerRejected, type PartnerCode } from '../errors.ts';
 import type { Partner, Target, Usage } from '../partner.ts';
 import type { Breaker } from './breaker.ts';
 import { failureOf, jsonOf, verdictOf } from './response.ts';
@@ -14,9 +14,6 @@ const CALL_MS = 15_000;
 
 const NO_TOKEN = '';
 const NO_TIME = 'no clear answer within 15 s';
-
-/** These errors show that the write had no effect, even if an earlier attempt ended unclearly. */
-const DEFINITE: ReadonlySet<string> = new Set(['BAD_USER_INPUT', 'NOT_FOUND']);
 
 /**
  * One call to the Partner API with all its attempts: `send` (breaker, token, slot, call limit, quota) → `dispatch` →
@@ -46,7 +43,7 @@ export class Call {
     this.target = target;
     this.usage = usage;
     this.askedAt = client.clock.now();
-    this.breaker = client.breakerOf(target.endpoint.template);
+    this.breaker = client.breakerOf(target.endpoint);
   }
 
   join(usage: Usage): Promise<CacheEntry> {
@@ -185,7 +182,9 @@ export class Call {
     this.isWaiting = false;
     this.cancelTimer?.();
     this.client.detach(this);
-    const isDefinite = !isWrite || (error instanceof PartnerError && DEFINITE.has(error.code));
+    // After an attempt that ended unclearly, a lock or a conflict may be its effect.
+    const isRejected = error instanceof PartnerRejected || hasCode(error, 'NOT_FOUND');
+    const isDefinite = !isWrite || isRejected;
     const unclear = this.failures.find((each) => each.mayHaveTakenEffect && !isDefinite)?.error;
     const failure = unclear ? this.error('OUTCOME_UNKNOWN', 'no clear answer came') : error;
     if (failure instanceof PartnerError) {
