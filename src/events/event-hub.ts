@@ -15,8 +15,10 @@ import {
   sessionSubject,
 } from './partner-event.ts';
 
-/** What a cursor holds. By the epoch, cursors of a log that was lost are recognized. */
-export type EventPosition = Pick<LogBounds, 'epoch'> & Pick<StoredEvent, 'position'>;
+/** What a cursor holds. By the epoch, cursors of a log that was lost are recognized; by the time, those of a lost end. */
+export type EventPosition = Pick<LogBounds, 'epoch'> &
+  Pick<StoredEvent, 'position'> &
+  Partial<Pick<StoredEvent, 'receivedAt'>>;
 
 /** The client missed events that are gone: it has to read its data again, and to subscribe after `oldestCursor` or live. */
 export class EventsExpired extends CodedError {
@@ -226,15 +228,21 @@ export async function openHub(parts: HubParts) {
       waiters.delete(resolve);
     },
     cursorAt: (at: Position): string => cursors.seal({ epoch, position: at }),
+    cursorOf: ({ position: at, receivedAt }: PartnerEvent): string =>
+      cursors.seal({ epoch, position: at, receivedAt }),
     /** Live events only; a replay begins earlier. The returned function unsubscribes. */
     subscribe: index.add,
     /** Where a cursor points. Throws EventsExpired if the log does not reach back to it, or BadInput. */
     async resume(cursor: string): Promise<Position> {
       const decoded = cursors.open(cursor);
       if (decoded === undefined) throw new BadInput('"after" must be an event cursor, but is not');
-      const bounds = await log.bounds();
-      if (decoded.epoch !== epoch || !reaches(bounds, decoded.position)) throw expired(bounds);
-      return decoded.position;
+      const { receivedAt, position: at } = decoded;
+      const { events, ...bounds } = await log.read(Math.max(0, at - 1), 1);
+      const stored = events.find((event) => event.position === at);
+      // If this process began after the log lost its end, another event may have the position by now.
+      const isOther = receivedAt !== undefined && stored && stored.receivedAt !== receivedAt;
+      if (decoded.epoch !== epoch || isOther || !reaches(bounds, at)) throw expired(bounds);
+      return at;
     },
     /** The position before the oldest stored event: where to begin without a cursor. */
     oldestPosition: async (): Promise<Position> => (await log.bounds()).oldest,

@@ -283,6 +283,20 @@ describe('a cursor', () => {
     }
   });
 
+  it('of an event in whose place there is another has expired: the log lost its end before a restart', async () => {
+    await using store = await openTestStore();
+    await append(store.log, ...[1, 2, 3].map(() => delivery('transcript_ready')));
+    await using opened = await openTestHub(store.log);
+    const { events } = await opened.hub.scan(0);
+    for (const event of events)
+      expect(await opened.hub.resume(opened.hub.cursorOf(event))).toBe(event.position);
+    const lost = { ...events[1]!, receivedAt: events[1]!.receivedAt - 1_000 };
+    const error = await opened.hub
+      .resume(opened.hub.cursorOf(lost))
+      .catch((cause: unknown) => cause);
+    expect(error).toMatchObject({ code: 'EVENTS_EXPIRED', oldestCursor: opened.hub.cursorAt(0) });
+  });
+
   it('older than the log has expired, and the error names the oldest one', async () => {
     let now = Date.now();
     await using store = await openTestStore(60_000, () => now);
