@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 
+import { redrive } from '../../scripts/quarantine.ts';
 import type { HubParts } from '../../src/events/event-hub.ts';
 import type { PartnerEvent } from '../../src/events/partner-event.ts';
-import { redrive } from '../../src/events/quarantine.ts';
 import { StoreUnavailable } from '../../src/errors.ts';
 import type { Store } from '../../src/store/store.ts';
 import { delivery, uuid } from '../support/events/deliveries.ts';
