@@ -99,7 +99,9 @@ async function verifiedWithEachKey<T>(error: unknown, verify: (key: CryptoKey) =
     try {
       return await verify(key);
     } catch (failure) {
-      if (!(failure instanceof errors.JWSSignatureVerificationFailed)) throw failure;
+      // jose throws a TypeError for a key that is too weak.
+      const isOther = failure instanceof errors.JWSSignatureVerificationFailed;
+      if (!isOther && !(failure instanceof TypeError)) throw failure;
     }
   }
   throw new errors.JWSSignatureVerificationFailed();
@@ -147,7 +149,8 @@ function createIssuerKeys(url: string, now: () => number, onFailure: (reason: st
     } catch (error) {
       // The system's code of a failed connection, or jose's own message about the response.
       const { cause, message } = error as Error;
-      onFailure(Object(cause).code ?? message);
+      const { code }: { code?: unknown } = Object(cause);
+      onFailure(typeof code === 'string' ? code : message);
     } finally {
       // At the end of the attempt: an issuer that hangs is not asked again at once.
       attemptedAt = now();

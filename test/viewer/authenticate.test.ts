@@ -1,3 +1,4 @@
+import { generateKeyPairSync } from 'node:crypto';
 import { createServer } from 'node:http';
 import { exportJWK, exportSPKI, generateKeyPair, SignJWT, UnsecuredJWT, type JWK } from 'jose';
 import { afterEach, describe, expect, it } from 'vitest';
@@ -124,6 +125,14 @@ describe('with a JWKS URL', () => {
     const expired = await published[1]!.token({ ...CLAIMS, exp: NOW / 1_000 });
     await expect(bearer(expired)).rejects.toMatchObject({ reason: 'expired' });
     await expect(bearer(await unpublished())).rejects.toThrow(Unauthenticated);
+  });
+
+  it('tries the other keys that match if one of them is too weak', async () => {
+    const { addKey, bearer, keys } = await openIssuer();
+    const { publicKey } = generateKeyPairSync('rsa', { modulusLength: 1_024 });
+    keys.push({ ...publicKey.export({ format: 'jwk' }), kid: 'one', alg: 'RS256' } as JWK);
+    const { token } = await addKey('one', 'RS256');
+    expect((await bearer(await token())).subject).toBe('anna');
   });
 
   it.each([-86_400_000, 86_400_000])(
