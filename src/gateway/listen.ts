@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
 import { STATUS_CODES, type Server, type ServerResponse, createServer } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
 
 import type { Config } from '../config.ts';
 import { endOfTurn } from '../end-of-turn.ts';
@@ -10,6 +11,8 @@ import { createLimit } from './open-connections.ts';
 
 /** How long running requests may take to finish after the signal to stop. */
 const DRAIN_MS = 10_000;
+/** And how long after their calls were ended. */
+const ANSWER_MS = 1_000;
 
 /** A response for connections without a parsed request. */
 export const rawResponse = (status: number, requestId?: string): string =>
@@ -20,7 +23,7 @@ export const rawResponse = (status: number, requestId?: string): string =>
  * requests are still answered, with `Connection: close`: load balancers need a moment to notice.
  */
 export async function listen(
-  app: Pick<Gateway, 'handle' | 'upgrade' | 'closeSocketsAndStreams'>,
+  app: Gateway,
   { http: { host, port }, limits, upstream }: Config,
   shutdown: AbortController,
   onRefused: () => void,
@@ -63,13 +66,16 @@ export async function listen(
     void endOfTurn().then(() => res.closed || app.handle(req, res));
   });
   server.on('upgrade', (req, socket, head) => {
+    // Its response would overtake that of a request before it on the connection.
+    if (running.used.has(req.socket)) return void socket.destroy();
     silent.delete(req.socket);
     idle.delete(req.socket);
     app.upgrade(req, socket, head);
   });
   // This server is not a proxy. Node leaves the socket without a listener for errors, which would end the process.
-  server.on('connect', (_req, socket) => {
+  server.on('connect', (req, socket) => {
     socket.on('error', () => undefined);
+    if (running.used.has(req.socket)) return void socket.destroy();
     socket.end(rawResponse(405), () => socket.destroy());
   });
 
@@ -83,6 +89,14 @@ export async function listen(
   server.on('error', onRefused);
   const hostname = host === '0.0.0.0' || host === '::' ? 'localhost' : host;
 
+  async function allAnswered(waitMs: number): Promise<void> {
+    const deadline = performance.now() + waitMs;
+    const isRunning = () => running.used.size > 0 || app.running.size > 0;
+    // At least once: a request may be on its way.
+    do await delay(50);
+    while (isRunning() && performance.now() < deadline);
+  }
+
   return {
     url: `http://${hostname.includes(':') ? `[${hostname}]` : hostname}:${(server.address() as AddressInfo).port}`,
     async [Symbol.asyncDispose]() {
@@ -91,14 +105,13 @@ export async function listen(
       // reading it, and busy if no request has come on it yet.
       server.closeIdleConnections = () => undefined;
       const closed = once(server.close(), 'close');
-      app.closeSocketsAndStreams(DRAIN_MS);
-      const deadline = performance.now() + DRAIN_MS;
-      // Checks whether all responses are sent.
-      const closing = setInterval(() => {
-        if (running.used.size === 0 || performance.now() > deadline) server.closeAllConnections();
-      }, 50);
+      app.closeSocketsAndStreams(DRAIN_MS + ANSWER_MS);
+      await allAnswered(DRAIN_MS);
+      // A write that still hangs has an unknown outcome, which is answered, audited and kept with its idempotency key.
+      await app.endCalls();
+      await allAnswered(ANSWER_MS);
+      server.closeAllConnections();
       await closed;
-      clearInterval(closing);
     },
   };
 }

@@ -18,6 +18,9 @@ it('sends a slow client its whole response during a shutdown', async () => {
     },
     upgrade: () => undefined,
     closeSocketsAndStreams: () => undefined,
+    eventsLost: () => undefined,
+    running: new Set<never>(),
+    endCalls: () => Promise.resolve(),
   };
   const config = readConfig({ HOST: '127.0.0.1', PORT: '0' });
   const listening = await listen(app, config, new AbortController(), () => undefined);
@@ -39,6 +42,9 @@ it('closes a connection with more than a hundred requests that wait for another'
     handle: (_req: unknown, res: { end(): void }) => void responses.push(res),
     upgrade: () => undefined,
     closeSocketsAndStreams: () => undefined,
+    eventsLost: () => undefined,
+    running: new Set<never>(),
+    endCalls: () => Promise.resolve(),
   };
   const config = readConfig({ HOST: '127.0.0.1', PORT: '0' });
   await using listening = await listen(app, config, new AbortController(), () => undefined);

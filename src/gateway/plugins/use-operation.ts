@@ -11,7 +11,7 @@ import type { ExecutionContext, GatewayContext, GatewayPlugin } from '../yoga.ts
  * times out or its client disconnects, its reads are aborted; a write that was sent is not. `SocketOperation` does the
  * same for a WebSocket.
  */
-export function useOperationContext({ services, config }: GatewayParts): GatewayPlugin {
+export function useOperationContext({ services, config, running }: GatewayParts): GatewayPlugin {
   /** Returns a function to be called when the operation is answered. */
   function createResolverContext({ contextValue }: ExecutionArgs): () => void {
     const context = contextValue as GatewayContext;
@@ -21,6 +21,7 @@ export function useOperationContext({ services, config }: GatewayParts): Gateway
       operation!.kind === 'mutation' ? 'write' : 'read',
     );
     context.resolverContext = createContext(services, viewer!, usage, operation!);
+    running.add(operation!);
     const abortReads = () => usage.end();
     const timer = setTimeout(abortReads, config.limits.operationMs);
     res?.once('close', abortReads);
@@ -28,6 +29,7 @@ export function useOperationContext({ services, config }: GatewayParts): Gateway
     if (res?.closed) abortReads();
     return () => {
       clearTimeout(timer);
+      running.delete(operation!);
       res?.off('close', abortReads);
     };
   }

@@ -6,6 +6,7 @@ import { describe, expect, it } from 'vitest';
 
 import type { ServerProcess } from '../../support/faults/process/process.ts';
 import { NO_LOSSES, type Deployment, openDeployment } from '../../support/faults/deployment.ts';
+import { tokenFor } from '../../support/gateway.ts';
 import { dialIn, subscribe, until } from '../../support/ws/raw-socket.ts';
 
 /** The exit code, and whether the process exited in time. */
@@ -105,6 +106,71 @@ describe.concurrent('SIGTERM', { timeout: 120_000 }, () => {
     await cutOff;
     await deployment.start();
     expect(await settle()).toEqual(NO_LOSSES);
+  });
+});
+
+const EDIT = `mutation ($input: MagicEditInput!) {
+  result: magicEdit(input: $input) { __typename ... on ProgressNoteChange { raw } }
+}`;
+const EDIT_ROUTE = 'POST /progress-notes/:id/magic-edit';
+
+/** Sends a magic edit that the Partner API answers when told to. Resolves once it has arrived there. */
+async function beginEdit({ server, sandbox }: Deployment, signal?: AbortSignal) {
+  const reply = Promise.withResolvers<void>();
+  sandbox.answerNext(EDIT_ROUTE, { heldUntil: reply.promise, body: { nth: 1 } });
+  sandbox.resetCounts();
+  const userInstructions = 'Shorter.';
+  const progressNoteId = sandbox.noteIdOf(sandbox.ids.session(0, 0));
+  const input = { progressNoteId, userInstructions, idempotencyKey: 'one' };
+  const answer = fetch(`${server.url}/graphql`, {
+    method: 'POST',
+    headers: {
+      'content-type': 'application/json',
+      authorization: `Bearer ${await tokenFor(['partner'])}`,
+    },
+    body: JSON.stringify({ query: EDIT, variables: { input } }),
+    signal: signal ?? null,
+  }).then(async (response): Promise<unknown> => response.json());
+  await until(() => sandbox.countOf(EDIT_ROUTE) > 0);
+  return { answer, reply: reply.resolve, input };
+}
+
+const UNKNOWN = expect.objectContaining({
+  errors: [
+    expect.objectContaining({ extensions: expect.objectContaining({ code: 'OUTCOME_UNKNOWN' }) }),
+  ],
+});
+
+describe.concurrent('SIGTERM during a magic edit', { timeout: 120_000 }, () => {
+  it('waits for its outcome, though its client has left', async () => {
+    await using deployment = await openDeployment();
+    const { server, sandbox } = deployment;
+    const aborting = new AbortController();
+    const { answer, reply, input } = await beginEdit(deployment, aborting.signal);
+    aborting.abort();
+    await expect(answer).rejects.toThrow('aborted');
+    server.signal('SIGTERM');
+    await closing(server);
+    setTimeout(reply, 2_500);
+    expect(await endingOf(server)).toEqual({ code: 0, inTime: true });
+    expect(server.stdout.join('\n')).toContain('magicEdit: changed');
+    await deployment.start();
+    const { data } = await deployment.server.query(EDIT, { input });
+    expect(data.result.raw).toEqual({ nth: 1 });
+    expect(sandbox.countOf(EDIT_ROUTE)).toBe(1);
+  });
+
+  it('that hangs answers, audits and keeps an unknown outcome', async () => {
+    await using deployment = await openDeployment();
+    const { server, sandbox } = deployment;
+    const { answer, input } = await beginEdit(deployment);
+    server.signal('SIGTERM');
+    expect(await answer).toEqual(UNKNOWN);
+    expect(await endingOf(server)).toEqual({ code: 0, inTime: true });
+    expect(server.stdout.join('\n')).toContain('magicEdit: OUTCOME_UNKNOWN');
+    await deployment.start();
+    expect(await deployment.server.query(EDIT, { input })).toEqual(UNKNOWN);
+    expect(sandbox.countOf(EDIT_ROUTE)).toBe(1);
   });
 });
 
