@@ -7,6 +7,7 @@ import type { Log } from '../observability/log.ts';
 import { createLimitedLog } from '../observability/observers.ts';
 import { REQUEST_ID_HEADER, requestIdOf } from './request.ts';
 
+const EXPOSED = [REQUEST_ID_HEADER, 'retry-after'];
 const LOCALHOST = /^http:\/\/localhost(:\d{1,5})?$/;
 const REFUSED = 'a browser was refused: its page is not of an origin in ALLOWED_ORIGINS';
 
@@ -40,7 +41,7 @@ export function createOrigins({ allowedOrigins, allowsLocalhost }: Config['http'
         origin: [origin, origin],
         methods: ['POST'],
         // Without a list of request headers, Yoga allows those that the page asks for.
-        exposedHeaders: [REQUEST_ID_HEADER],
+        exposedHeaders: EXPOSED,
         credentials: false,
         // How long a browser may cache the answer to its preflight, in seconds.
         maxAge: 600,
@@ -51,7 +52,7 @@ export function createOrigins({ allowedOrigins, allowsLocalhost }: Config['http'
       if (origin === undefined || !allowsCrossOrigin(origin)) return {};
       return {
         'access-control-allow-origin': origin,
-        'access-control-expose-headers': REQUEST_ID_HEADER,
+        'access-control-expose-headers': EXPOSED.join(', '),
         vary: 'Origin',
       };
     },

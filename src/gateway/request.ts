@@ -13,7 +13,7 @@ const PLAIN = { json: 'application/json', stream: false } as const;
 export function acceptedBy({ headers: { accept: header } }: IncomingMessage) {
   if (header === undefined || header.trim() === '' || header === 'application/json') return PLAIN;
   const ranges = header
-    .split(',')
+    .split(',', MAX_PARTS)
     .map(rangeOf)
     .filter(({ quality }) => quality > 0)
     .toSorted((a, b) => b.quality - a.quality);
@@ -23,8 +23,12 @@ export function acceptedBy({ headers: { accept: header } }: IncomingMessage) {
   return { json, stream: ranges.some(({ type }) => type === 'text/event-stream') };
 }
 
+/** A longer list would take time before the token is verified. */
+const MAX_PARTS = 20;
+
 /** A media type and its parameters. */
-const partsOf = (text: string) => text.split(';').map((part) => part.trim().toLowerCase());
+const partsOf = (text: string) =>
+  text.split(';', MAX_PARTS).map((part) => part.trim().toLowerCase());
 
 function rangeOf(text: string): { readonly type: string; readonly quality: number } {
   const [type = '', ...parameters] = partsOf(text);

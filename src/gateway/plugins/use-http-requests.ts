@@ -98,8 +98,8 @@ export function createHttpRequests(parts: GatewayParts, answers: AnswerCache) {
 
   function streamOf(result: object, fetchAPI: FetchAPI): Response {
     const response = streamed(result, fetchAPI, 'text/event-stream') as Response;
-    // The route has set `Cache-Control: no-store` already.
-    response.headers.delete('Cache-Control');
+    // The route has set `Cache-Control: no-store` already, and Node knows when to close the connection.
+    for (const name of ['Cache-Control', 'Connection']) response.headers.delete(name);
     response.headers.set('x-accel-buffering', 'no');
     return response;
   }

@@ -182,3 +182,36 @@ describe('an unusual request', () => {
     expect((await answerTo({ line: `POST ${path} HTTP/1.1` })).status).toBe(404);
   });
 });
+
+describe('a connection', () => {
+  const query = (headers: Headers) => {
+    const all = { 'Content-Type': 'application/json', Authorization: authorization, ...headers };
+    return requestOf(POST, { ...all }, BODY);
+  };
+
+  it('is closed after an event stream if the client asks for that', async () => {
+    const response = await raw(gateway.url, query({ Accept: 'text/event-stream' }));
+    expect(response).toMatch(/^HTTP\/1.1 200 [^]*\r\nconnection: close\r\n/i);
+    expect(response).toContain('event: complete');
+  });
+
+  it.each([
+    ['an upgrade', 'GET /graphql HTTP/1.1', { Connection: 'Upgrade', Upgrade: 'websocket' }],
+    ['CONNECT', 'CONNECT a:1 HTTP/1.1', {}],
+  ])('is closed by %s behind a request that is not answered yet', async (_, line, headers) => {
+    const next = requestOf(line, { ...headers, 'Content-Length': undefined });
+    const sent = Buffer.concat([query({ Connection: 'keep-alive' }), next]);
+    expect(await raw(gateway.url, sent)).toBe('');
+  });
+
+  it('is not held up by a long Accept or Content-Type', async () => {
+    const began = process.cpuUsage();
+    for (const text of [','.repeat(15_000), ';'.repeat(15_000)])
+      for (let count = 0; count < 50; count += 1) {
+        await answerTo({ headers: { Accept: text } });
+        await answerTo({ headers: { 'Content-Type': text } });
+      }
+    const { user } = process.cpuUsage(began);
+    expect(user / 200).toBeLessThan(5_000);
+  });
+});

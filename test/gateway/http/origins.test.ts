@@ -68,7 +68,7 @@ it('with the real Partner API localhost must be listed like any origin', async (
   expect([status, headers.get('access-control-allow-origin')]).toEqual([200, null]);
 });
 
-it('a page may send the headers that it asks for, and read the request id', async () => {
+it('a page may send the headers that it asks for, and read the request id and Retry-After', async () => {
   await using gateway = await openGateway({ env: { ALLOWED_ORIGINS: 'https://app.example' } });
   const { headers } = await preflight(gateway.url, 'https://app.example');
   expect(headers.get('access-control-allow-origin')).toBe('https://app.example');
@@ -82,7 +82,7 @@ it('a page may send the headers that it asks for, and read the request id', asyn
   // The third answer comes from the cache.
   for (const _ of [1, 2, 3]) {
     const answer = await post(gateway.url, { query: '{ organizations { totalCount } }' }, ask);
-    expect(answer.headers.get('access-control-expose-headers')).toBe('x-request-id');
+    expect(answer.headers.get('access-control-expose-headers')).toBe('x-request-id, retry-after');
   }
 });
 
