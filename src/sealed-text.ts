@@ -29,7 +29,7 @@ const CONTENT_BYTES = (SEALED_CHARACTERS * 3) / 4 - TAG_BYTES;
  * Turns a small JSON value into opaque text and back, by deterministic authenticated encryption (SIV): the MAC of the
  * plaintext is both the tag and the IV of AES-256-CTR. Equal values give equal texts, so that clients can compare cursors;
  * nothing else can be learned. Texts of `previousSecret` can still be opened, so that the secret can be rotated. What is
- * opened is not checked: when the shape of `T` changes, the purpose must too, so that texts of other versions are rejected.
+ * opened is not checked: when `T` changes so that versions can't read each other's texts, the purpose must change too.
  */
 export function createSealer<T>(secret: string, purpose: string, previousSecret?: string) {
   const current = keysOf(secret, purpose);

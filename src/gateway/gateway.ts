@@ -15,7 +15,7 @@ import { createErrorMasking } from './plugins/use-error-masking.ts';
 import { createSubscriptions } from './subscriptions/subscriptions.ts';
 import { readTrustedDocuments } from './trusted-documents.ts';
 import { createWebSockets } from './websocket/websocket.ts';
-import { type Operation, createGatewayYoga } from './yoga.ts';
+import { type GatewayContext, createGatewayYoga } from './yoga.ts';
 
 export interface GatewayOptions {
   readonly config: Config;
@@ -49,8 +49,8 @@ function createParts(options: GatewayOptions) {
     connections: createOpenConnections(config.limits),
     origins: createOrigins(config.http, log),
     trusted: readTrustedDocuments(config, schema),
-    /** Operations that are not answered yet, also those whose clients have left. */
-    running: new Set<Operation>(),
+    /** Of operations that have not ended, also those whose clients have left. */
+    runningContexts: new Set<GatewayContext>(),
   };
 }
 
@@ -79,7 +79,10 @@ export function createGateway(options: GatewayOptions) {
     eventsLost: subscriptions.endAll,
     /** Queries and mutations on sockets are answered first. */
     closeSocketsAndStreams: parts.connections.close,
-    running: parts.running,
-    endCalls: services.partner[Symbol.asyncDispose],
+    hasRunningOperations: () => parts.runningContexts.size > 0,
+    async endCalls(): Promise<void> {
+      for (const { resolverContext } of parts.runningContexts) resolverContext?.usage.end();
+      await services.partner[Symbol.asyncDispose]();
+    },
   };
 }

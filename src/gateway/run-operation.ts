@@ -2,6 +2,7 @@ import { type ExecutionResult, getOperationAST } from 'graphql';
 
 import { type JsonObject, MAX_LEVELS, isNestedTooDeep, isObject } from '../json.ts';
 import { operationRejected, requestRejected } from './client-error.ts';
+import type { GatewayParts } from './gateway.ts';
 import type { Subscription } from './subscriptions/subscriptions.ts';
 import type { TrustedDocuments } from './trusted-documents.ts';
 import type { GatewayContext, GatewayYoga } from './yoga.ts';
@@ -12,6 +13,7 @@ type OperationParams = ReturnType<typeof paramsFrom>;
 /** Parses, validates, builds the context and executes through the plugins, as Yoga does after its Fetch layer. */
 export async function runOperation(
   { getEnveloped }: Pick<GatewayYoga, 'getEnveloped'>,
+  running: GatewayParts['runningContexts'],
   context: GatewayContext,
   params: OperationParams,
 ): Promise<ExecutionResult | Subscription> {
@@ -24,11 +26,15 @@ export async function runOperation(
   const errors = enveloped.validate(schema, document);
   if (errors.length > 0) return { errors };
   if (!operation) throw operationRejected('BAD_USER_INPUT', NO_OPERATION);
-  const contextValue = (await enveloped.contextFactory()) as GatewayContext;
-  const args = { schema, document, contextValue, variableValues, operationName };
-  return operation.operation === 'subscription'
-    ? enveloped.subscribe(args)
-    : enveloped.execute(args);
+  const isSubscription = operation.operation === 'subscription';
+  running.add(context);
+  try {
+    const contextValue = (await enveloped.contextFactory()) as GatewayContext;
+    const args = { schema, document, contextValue, variableValues, operationName };
+    return await (isSubscription ? enveloped.subscribe(args) : enveloped.execute(args));
+  } finally {
+    running.delete(context);
+  }
 }
 
 /** For logs, metrics and traces. A name may be as long as the document. */

@@ -85,8 +85,8 @@ export function partnerObserver(log: Log, metrics: Metrics) {
     },
     unreadableRows: (route: string, count: number, requestId?: string) =>
       write('warn', 'rows without a usable id were left out', { route, count, requestId }),
-    breakerChanged: (state: string, route: string) =>
-      log.warn(`the circuit to the Partner API is ${state}`, { route }),
+    breakerChanged: (state: string, { method, template }: { method: string; template: string }) =>
+      log.warn(`the circuit to the Partner API is ${state}`, { route: `${method} ${template}` }),
     tokenRenewalFailed: (code: string) =>
       log.warn('the partner token could not be renewed', { code }),
   };

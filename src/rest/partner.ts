@@ -124,8 +124,7 @@ export function createPartner(connection: PartnerConnection, options: PartnerOpt
     breakerOf(endpoint: Endpoint<unknown>): Breaker {
       const known = breakers.get(endpoint);
       if (known) return known;
-      const { template } = endpoint;
-      const breaker = new Breaker(clock, (state) => observer.breakerChanged?.(state, template));
+      const breaker = new Breaker(clock, (state) => observer.breakerChanged?.(state, endpoint));
       breakers.set(endpoint, breaker);
       return breaker;
     },

@@ -19,7 +19,7 @@ it('sends a slow client its whole response during a shutdown', async () => {
     upgrade: () => undefined,
     closeSocketsAndStreams: () => undefined,
     eventsLost: () => undefined,
-    running: new Set<never>(),
+    hasRunningOperations: () => false,
     endCalls: () => Promise.resolve(),
   };
   const config = readConfig({ HOST: '127.0.0.1', PORT: '0' });
@@ -43,7 +43,7 @@ it('closes a connection with more than a hundred requests that wait for another'
     upgrade: () => undefined,
     closeSocketsAndStreams: () => undefined,
     eventsLost: () => undefined,
-    running: new Set<never>(),
+    hasRunningOperations: () => false,
     endCalls: () => Promise.resolve(),
   };
   const config = readConfig({ HOST: '127.0.0.1', PORT: '0' });

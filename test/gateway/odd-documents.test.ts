@@ -151,11 +151,6 @@ describe('an unusual document', () => {
     expect(gateway.sandbox.countOf()).toBe(0);
   });
 
-  it('is told which limit it is over if a field is selected too often', async () => {
-    const { errors } = await ask([`{ viewer { ${'subject '.repeat(900)} } }`]);
-    expect(errors).toMatchObject([{ message: 'A field is selected too often.' }]);
-  });
-
   it.each(TAKEN.map(titled))('is executed where it is valid: %s', async (_, odd) => {
     const { status, data, errors } = await ask(odd);
     expect([status, errors]).toEqual([200, undefined]);

@@ -104,14 +104,7 @@ export function documentProblems(
   const problems = validate(schema, document, rules, options).slice(0, MAX_REPORTED_ERRORS);
   // One of graphql's rules ignores `hideSuggestions`.
   const suggestion = introspection ? '' : / Did you mean .*$/;
-  return problems.map((error) => {
-    // graphql compares each two fields with the same name, and stops at some 250,000 pairs.
-    const message = error.message.replace(
-      /^Validation aborted\.$/,
-      'A field is selected too often.',
-    );
-    return documentRejected(error, message.replace(suggestion, ''));
-  });
+  return problems.map((error) => documentRejected(error, error.message.replace(suggestion, '')));
 }
 
 /** graphql's messages quote values, which may be patient data, or 200 kB long, after words and quoted names. */

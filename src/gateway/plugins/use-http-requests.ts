@@ -37,7 +37,7 @@ const UNREAD_RESPONSES = requestRejected(
  * requests in `onRequest`. Event streams are sent by Yoga's own processor.
  */
 export function createHttpRequests(parts: GatewayParts, answers: AnswerCache) {
-  const { authenticate, maskError, trusted, observer } = parts;
+  const { authenticate, maskError, trusted, observer, runningContexts: running } = parts;
   const { bodyBytes, unreadCharacters } = parts.config.limits;
   const bodyOf = createBodyOf(bodyBytes);
   const streamed = getSSEProcessor();
@@ -59,7 +59,7 @@ export function createHttpRequests(parts: GatewayParts, answers: AnswerCache) {
       if (authError) throw authError;
       const body = await bodyOf(req);
       const cached = answers.find(context, body);
-      return cached ?? (await runOperation(yoga, context, parseParams(body, trusted)));
+      return cached ?? (await runOperation(yoga, running, context, parseParams(body, trusted)));
     } catch (error) {
       return { errors: [maskError(error, context.requestId)] };
     }

@@ -8,10 +8,10 @@ import type { ExecutionContext, GatewayContext, GatewayPlugin } from '../yoga.ts
 
 /**
  * Creates the context for the operation's resolvers, with new loaders (`onExecute`, `onSubscribe`). When the operation
- * times out or its client disconnects, its reads are aborted; a write that was sent is not. `SocketOperation` does the
- * same for a WebSocket.
+ * times out or its client disconnects, its reads are aborted; a write that was sent is not. Over WebSocket,
+ * `SocketOperation` notices the disconnection.
  */
-export function useOperationContext({ services, config, running }: GatewayParts): GatewayPlugin {
+export function useOperationContext({ services, config }: GatewayParts): GatewayPlugin {
   /** Returns a function to be called when the operation is answered. */
   function createResolverContext({ contextValue }: ExecutionArgs): () => void {
     const context = contextValue as GatewayContext;
@@ -21,7 +21,6 @@ export function useOperationContext({ services, config, running }: GatewayParts)
       operation!.kind === 'mutation' ? 'write' : 'read',
     );
     context.resolverContext = createContext(services, viewer!, usage, operation!);
-    running.add(operation!);
     const abortReads = () => usage.end();
     const timer = setTimeout(abortReads, config.limits.operationMs);
     res?.once('close', abortReads);
@@ -29,7 +28,6 @@ export function useOperationContext({ services, config, running }: GatewayParts)
     if (res?.closed) abortReads();
     return () => {
       clearTimeout(timer);
-      running.delete(operation!);
       res?.off('close', abortReads);
     };
   }

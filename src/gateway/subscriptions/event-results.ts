@@ -79,8 +79,8 @@ export function createEventResults({ services, config, maskErrors }: GatewayPart
     operation: SharedOperation,
   ): Promise<EventResult | undefined> {
     // Positions are used again after a loss of the log, and the events that are left get new cursors.
-    const { cursorOf, position } = services.hub;
-    const key = `${cursorOf(event)} ${operation.key}`;
+    const { cursorAt, position } = services.hub;
+    const key = `${cursorAt(event.position, event.receivedAt)} ${operation.key}`;
     const { basis, executedAt = position } = results.peek(key) ?? {};
     const forceRefresh = !basis || !isValid(basis) || executedAt !== position;
     const status: LRUCache.Status<string, EventResult, Parameters<typeof execute>> = {};

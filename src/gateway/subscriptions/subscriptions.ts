@@ -20,7 +20,6 @@ import { type EventResult, createEventResults } from './event-results.ts';
 
 /** An event is retried for this long after its receipt, or after its operation's first failure. Then it is left out. */
 const MAX_OUTAGE_MS = 15 * 60_000;
-/** First failures are remembered for an hour. */
 const OUTAGE = { max: 10_000, ttl: 3_600_000 };
 
 /** Executions that run ahead of the delivered one: a replay must not take a round trip for each event. */
@@ -86,7 +85,7 @@ export function createSubscriptions(parts: GatewayParts) {
   /** When an operation first failed to decide who may see an event: a client that reconnects does not wait anew. */
   const outages = new LRUCache<string, number>({ ...OUTAGE, memoMethod: () => steadyNow() });
 
-  /** Executions of all subscriptions that have started, or wait for their turn. */
+  /** Executions so far, of all subscriptions: every `MAX_STARTS` of them wait for another turn. */
   let starts = 0;
   let turn: Promise<void> = Promise.resolve();
   function turnToStart(): Promise<void> {

@@ -8,7 +8,7 @@ const CONSECUTIVE_FAILURES = 10;
 const WINDOW = 40;
 const OPEN_MS = 2_000;
 
-/** A circuit breaker. Each route has its own: failing transcripts must not block the notes. */
+/** A circuit breaker. Each endpoint has its own: failing transcripts must not block the notes, nor failing changes the reads. */
 export class Breaker {
   /** Why the last attempt failed, for messages while it is open. */
   reason = '';

@@ -182,9 +182,8 @@ export class Call {
     this.isWaiting = false;
     this.cancelTimer?.();
     this.client.detach(this);
-    // After an attempt that ended unclearly, a lock or a conflict may be its effect.
-    const isRejected = error instanceof PartnerRejected || hasCode(error, 'NOT_FOUND');
-    const isDefinite = !isWrite || isRejected;
+    // A lock or a conflict may be the effect of an earlier attempt.
+    const isDefinite = !isWrite || error instanceof PartnerRejected || hasCode(error, 'NOT_FOUND');
     const unclear = this.failures.find((each) => each.mayHaveTakenEffect && !isDefinite)?.error;
     const failure = unclear ? this.error('OUTCOME_UNKNOWN', 'no clear answer came') : error;
     if (failure instanceof PartnerError) {

@@ -114,14 +114,18 @@ const EDIT = `mutation ($input: MagicEditInput!) {
 }`;
 const EDIT_ROUTE = 'POST /progress-notes/:id/magic-edit';
 
+const editOf = ({ ids, noteIdOf }: Deployment['sandbox']) => ({
+  progressNoteId: noteIdOf(ids.session(0, 0)),
+  userInstructions: 'Shorter.',
+  idempotencyKey: 'one',
+});
+
 /** Sends a magic edit that the Partner API answers when told to. Resolves once it has arrived there. */
 async function beginEdit({ server, sandbox }: Deployment, signal?: AbortSignal) {
   const reply = Promise.withResolvers<void>();
   sandbox.answerNext(EDIT_ROUTE, { heldUntil: reply.promise, body: { nth: 1 } });
   sandbox.resetCounts();
-  const userInstructions = 'Shorter.';
-  const progressNoteId = sandbox.noteIdOf(sandbox.ids.session(0, 0));
-  const input = { progressNoteId, userInstructions, idempotencyKey: 'one' };
+  const input = editOf(sandbox);
   const answer = fetch(`${server.url}/graphql`, {
     method: 'POST',
     headers: {
@@ -171,6 +175,42 @@ describe.concurrent('SIGTERM during a magic edit', { timeout: 120_000 }, () => {
     await deployment.start();
     expect(await deployment.server.query(EDIT, { input })).toEqual(UNKNOWN);
     expect(sandbox.countOf(EDIT_ROUTE)).toBe(1);
+  });
+});
+
+describe.concurrent('SIGTERM during a mutation', { timeout: 120_000 }, () => {
+  it('that waits for the Partner API ends it with an answer, and frees its key', async () => {
+    await using deployment = await openDeployment();
+    const { server, sandbox } = deployment;
+    const later = {
+      status: 429,
+      body: { message: 'Limit Exceeded' },
+      headers: { 'retry-after': '14' },
+    };
+    sandbox.answerNext(EDIT_ROUTE, later);
+    sandbox.resetCounts();
+    const input = editOf(sandbox);
+    const answer = server.query(EDIT, { input });
+    await until(() => sandbox.countOf(EDIT_ROUTE) > 0);
+    server.signal('SIGTERM');
+    expect((await answer).errors).toMatchObject([{ extensions: { code: 'TIMEOUT' } }]);
+    expect(await endingOf(server)).toEqual({ code: 0, inTime: true });
+    await deployment.start();
+    const { data } = await deployment.server.query(EDIT, { input });
+    expect(data.result.__typename).toBe('ProgressNoteChange');
+  });
+
+  it('that hangs answers over WebSocket, and then closes the socket with 1001', async () => {
+    await using deployment = await openDeployment();
+    const { server, sandbox } = deployment;
+    using socket = await dialIn(server);
+    sandbox.answerNext(EDIT_ROUTE, { hang: true });
+    sandbox.resetCounts();
+    socket.send(subscribe('1', EDIT, { input: editOf(sandbox) }));
+    await until(() => sandbox.countOf(EDIT_ROUTE) > 0);
+    server.signal('SIGTERM');
+    expect((await socket.closed).code).toBe(1001);
+    expect(JSON.stringify(socket.untaken)).toContain('OUTCOME_UNKNOWN');
   });
 });
 
