@@ -82,7 +82,7 @@ describe('a cursor reveals nothing', () => {
   const key = 'clients of a clinic?dateOfBirth=1990-03-01';
   const ofList = (offset: number, total = 25, ids: readonly string[] = []) =>
     lists.seal({ list: shortHash(key), offset, total, ids });
-  const ofLog = (position: number) => events.seal({ epoch: 'an epoch', position });
+  const ofLog = (position: number) => events.seal({ epoch: 'an epoch', position, receivedAt: 0 });
 
   it('about the list: its hash, from which a filter could be guessed, is in no cursor', () => {
     for (let offset = 0; offset < 25; offset += 1)

@@ -15,10 +15,8 @@ import {
   sessionSubject,
 } from './partner-event.ts';
 
-/** What a cursor holds. By the epoch, cursors of a log that was lost are recognized; by the time, those of a lost end. */
-export type EventPosition = Pick<LogBounds, 'epoch'> &
-  Pick<StoredEvent, 'position'> &
-  Partial<Pick<StoredEvent, 'receivedAt'>>;
+/** What a cursor holds. The epoch shows that the log was replaced; the time, that another event has the position now. */
+export type EventPosition = Pick<LogBounds, 'epoch'> & Omit<StoredEvent, 'body'>;
 
 /** The client missed events that are gone: it has to read its data again, and to subscribe after `oldestCursor` or live. */
 export class EventsExpired extends CodedError {
@@ -62,6 +60,8 @@ export async function openHub(parts: HubParts) {
   /** Callbacks that wait for the event at a position to be applied. */
   const waiters = new Map<() => void, Position>();
   let { newest: position, epoch } = await log.bounds();
+  /** When the event at `position` was received: 0 if this process has not read it. */
+  let newestAt = 0;
   let receiving: Promise<void> | undefined;
   /** The last event of each session by the sender's time, as they come in any order; of the log too, if it `isRead`. */
   const lastEvents = new LRUCache<Uuid, { event: LastEvent | undefined; isRead: boolean }>({
@@ -125,7 +125,7 @@ export async function openHub(parts: HubParts) {
     const applied = await Promise.all(events.map(async (event) => event && apply(event)));
     // Nothing is awaited below, so that `position` and the delivered events agree for a new subscription.
     batch.forEach((stored, i) => {
-      ({ position } = stored);
+      ({ position, receivedAt: newestAt } = stored);
       const event = events[i];
       // Another version wrote it.
       if (!event) return onProblem('unreadable');
@@ -153,8 +153,8 @@ export async function openHub(parts: HubParts) {
   const reaches = (bounds: LogBounds, after: Position): boolean =>
     bounds.epoch === epoch && bounds.oldest <= after && after <= bounds.newest;
 
-  const expired = (bounds: LogBounds) =>
-    new EventsExpired(cursors.seal({ epoch: bounds.epoch, position: bounds.oldest }));
+  const expired = ({ epoch: current, oldest }: LogBounds) =>
+    new EventsExpired(cursors.seal({ epoch: current, position: oldest, receivedAt: 0 }));
 
   const lastRead = new Map<string, Promise<unknown>>();
   /** Runs the reads of one viewer one after another, and those of different viewers in parallel. */
@@ -180,6 +180,7 @@ export async function openHub(parts: HubParts) {
   /** The log was replaced (flushed, restored, failed over to a lagging copy), or trimmed past our position. */
   function resetTo(bounds: LogBounds): void {
     ({ newest: position, epoch } = bounds);
+    newestAt = 0;
     lastEvents.clear();
     onProblem('lost');
     parts.onLost();
@@ -227,8 +228,7 @@ export async function openHub(parts: HubParts) {
       clearTimeout(timer);
       waiters.delete(resolve);
     },
-    cursorAt: (at: Position): string => cursors.seal({ epoch, position: at }),
-    cursorOf: ({ position: at, receivedAt }: PartnerEvent): string =>
+    cursorAt: (at: Position, receivedAt = at === position ? newestAt : 0): string =>
       cursors.seal({ epoch, position: at, receivedAt }),
     /** Live events only; a replay begins earlier. The returned function unsubscribes. */
     subscribe: index.add,
@@ -240,7 +240,7 @@ export async function openHub(parts: HubParts) {
       const { events, ...bounds } = await log.read(Math.max(0, at - 1), 1);
       const stored = events.find((event) => event.position === at);
       // If this process began after the log lost its end, another event may have the position by now.
-      const isOther = receivedAt !== undefined && stored && stored.receivedAt !== receivedAt;
+      const isOther = receivedAt > 0 && stored && stored.receivedAt !== receivedAt;
       if (decoded.epoch !== epoch || isOther || !reaches(bounds, at)) throw expired(bounds);
       return at;
     },

@@ -65,7 +65,7 @@ export async function eventsSince(args: WindowArgs, filter: EventFilter, ctx: Co
   const { found, next } = await readEvents(args, first, filter, ctx);
   const edges = found.slice(0, first).map((node) => {
     auditEventRead(node, ctx);
-    return { cursor: ctx.hub.cursorOf(node), node };
+    return { cursor: ctx.hub.cursorAt(node.position, node.receivedAt), node };
   });
   // If a limit ended the read, the next page begins after what was read, matching or not.
   const isLimited = next !== undefined && found.length <= first;

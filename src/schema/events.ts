@@ -32,7 +32,7 @@ builder.interfaceType('PartnerEvent', {
         'EventCursor',
         'Position in the event log. Pass the last one you received as `after` to resume.',
       ),
-      resolve: (event, _args, ctx) => ctx.hub.cursorOf(event),
+      resolve: (event, _args, ctx) => ctx.hub.cursorAt(event.position, event.receivedAt),
     }),
     type: t.expose('type', required(PartnerEventType, 'Type of the event.')),
     occurredAt: t.expose(

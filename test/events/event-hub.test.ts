@@ -265,7 +265,7 @@ describe('the client of a session', () => {
 describe('a cursor', () => {
   it('opens to its position with the epochs that stores generate', () => {
     for (const position of [0, 1, 40_000, Number.MAX_SAFE_INTEGER]) {
-      const at = { epoch: crypto.randomUUID(), position };
+      const at = { epoch: crypto.randomUUID(), position, receivedAt: Date.now() };
       expect(eventCursors.open(eventCursors.seal(at))).toEqual(at);
     }
   });
@@ -275,7 +275,7 @@ describe('a cursor', () => {
     await append(store.log, delivery('transcript_ready'));
     await using opened = await openTestHub(store.log);
     for (const cursor of [
-      eventCursors.seal({ epoch: 'another', position: 1 }),
+      eventCursors.seal({ epoch: 'another', position: 1, receivedAt: 0 }),
       opened.hub.cursorAt(2),
     ]) {
       const error = await opened.hub.resume(cursor).catch((cause: unknown) => cause);
@@ -289,10 +289,11 @@ describe('a cursor', () => {
     await using opened = await openTestHub(store.log);
     const { events } = await opened.hub.scan(0);
     for (const event of events)
-      expect(await opened.hub.resume(opened.hub.cursorOf(event))).toBe(event.position);
-    const lost = { ...events[1]!, receivedAt: events[1]!.receivedAt - 1_000 };
+      expect(await opened.hub.resume(opened.hub.cursorAt(event.position, event.receivedAt))).toBe(
+        event.position,
+      );
     const error = await opened.hub
-      .resume(opened.hub.cursorOf(lost))
+      .resume(opened.hub.cursorAt(2, events[1]!.receivedAt - 1_000))
       .catch((cause: unknown) => cause);
     expect(error).toMatchObject({ code: 'EVENTS_EXPIRED', oldestCursor: opened.hub.cursorAt(0) });
   });

@@ -91,16 +91,6 @@ describe('Query.events', () => {
     expect(errors).toMatchObject([{ extensions: { code: 'BAD_USER_INPUT', issues } }]);
   });
 
-  it('has at most 50 types in its filter', async () => {
-    const read =
-      'query($filter: EventFilter) { events(first: 1, filter: $filter) { nodes { type } } }';
-    const named = (count: number) => ({ filter: { types: Array(count).fill('TRANSCRIPT_READY') } });
-    expect((await gateway.query(read, named(50))).errors).toBeUndefined();
-    const { errors } = await gateway.query(read, named(51));
-    const message = '"types" may have at most 50 items, but got 51';
-    expect(errors).toMatchObject([{ message, extensions: { code: 'BAD_USER_INPUT' } }]);
-  });
-
   it('reads nothing for a viewer without grants, or for an empty list of types', async () => {
     const empty = { nodes: [], pageInfo: { hasNextPage: false, endCursor: null } };
     const withoutGrants = await viewerWith(gateway, []);
