@@ -14,12 +14,7 @@ const FINAL = new Map([
 ]);
 
 /** Codes of errors that pass: the subscription is tried again. */
-const PASSING = new Set([
-  'INTERNAL_SERVER_ERROR',
-  'TIMEOUT',
-  'UPSTREAM_RATE_LIMITED',
-  'UPSTREAM_UNAVAILABLE',
-]);
+const PASSING = new Set(['TIMEOUT', 'UPSTREAM_RATE_LIMITED', 'UPSTREAM_UNAVAILABLE']);
 
 /**
  * One subscription that reconnects by itself. The last cursor is kept, and every new connection asks for what came after

@@ -91,7 +91,9 @@ function serveFile(name: string, load: Load, policy = POLICY) {
     res.setHeader('referrer-policy', 'no-referrer');
     res.setHeader('vary', 'Accept-Encoding');
     if (req.headers['if-none-match'] === etag) return void res.writeHead(304).end();
-    const isZipped = /\bgzip\b(?!\s*;\s*q=0)/.test(req.headers['accept-encoding'] ?? '');
+    const isZipped = /\bgzip\b(?!\s*;\s*q=0(\.0*)?\s*(,|$))/.test(
+      req.headers['accept-encoding'] ?? '',
+    );
     if (isZipped) res.setHeader('content-encoding', 'gzip');
     const body = isZipped ? zipped : plain;
     const type = TYPES[name.slice(name.lastIndexOf('.') + 1)];

@@ -45,7 +45,7 @@ export function createPicker(onFailure, onNames) {
       ...groups.map(({ name, clinics }) =>
         el('optgroup', { label: name ?? 'Organization' }, (clinics?.nodes ?? []).map(optionOf)),
       ),
-      ...(isCut ? [el('option', { disabled: true }, 'Others are not listed here')] : []),
+      ...(isCut ? [el('optgroup', { label: 'Others are not listed here' })] : []),
     );
     if (errors.length > 0 && select.options.length === 0) throw new Refused(errors);
     problem.hidden = true;
