@@ -56,6 +56,7 @@ export function createGeneration(
   function finalize(note: Note) {
     if (note.isFinalized) return;
     note.isFinalized = true;
+    note.pendingRewrites = 0;
     notes.store(note);
     emit(events.note('progress_note_finalized', note));
   }
@@ -81,9 +82,9 @@ export function createGeneration(
   }
 
   function completeRewrite(note: Note, userInstructions: string | undefined) {
-    note.pendingRewrites -= 1;
     // Finalized in the meantime: a finalized note does not change.
     if (note.isFinalized) return;
+    note.pendingRewrites -= 1;
     note.rewrites += 1;
     if (userInstructions === undefined) note.revision += 1;
     note.content =

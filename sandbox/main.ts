@@ -1,8 +1,10 @@
 import { openSandbox } from './sandbox.ts';
 
-/** The sandbox as a program: `npm run sandbox [port]`, or PORT; webhooks go to WEBHOOK_URL. */
+/** The sandbox as a program: `npm run sandbox [port]`, or PORT; webhooks go to WEBHOOK_URL. See also SANDBOX_PULSE_MS. */
 const port = process.argv[2] || process.env['PORT'] || '4010';
 const receiver = process.env['WEBHOOK_URL'] || undefined;
+const pulse = process.env['SANDBOX_PULSE_MS'];
+const switches = pulse ? { pulseMs: Number(pulse) } : {};
 
 function refuse(message: string): never {
   process.stderr.write(`${message}\n`);
@@ -12,7 +14,8 @@ if (!/^\d+$/.test(port)) refuse(`The port must be a whole number, but got ${JSON
 if (receiver && !/^https?:/.test(URL.parse(receiver)?.protocol ?? ''))
   refuse('WEBHOOK_URL must be an https:// or http:// URL, but is not');
 
-const sandbox = await openSandbox({ port: Number(port) }).catch(({ message }) => refuse(message));
+const options = { port: Number(port), switches };
+const sandbox = await openSandbox(options).catch(({ message }) => refuse(message));
 const { baseUrl, clientId, clientSecret, apiKey } = sandbox.connection;
 sandbox.deliverTo(receiver);
 

@@ -17,7 +17,7 @@ import { createTokens } from './http/tokens.ts';
 import { artifactRoutes } from './routes/artifacts.ts';
 import { listRoutes } from './routes/lists.ts';
 import { partnerRoutes } from './routes/partner.ts';
-import { createWebhooks } from './webhooks/delivery.ts';
+import { createWebhooks, SIGNATURE, type Signature } from './webhooks/delivery.ts';
 import { createEventFactory, type WebhookEvent } from './webhooks/events.ts';
 
 export type { SeenRequest } from './http/request-log.ts';
@@ -31,7 +31,7 @@ export interface SandboxOptions {
   /** The same seed gives the same data, ids included. */
   readonly seed?: number;
   readonly switches?: Partial<Switches>;
-  readonly signatureHeader?: string;
+  readonly signature?: Partial<Signature>;
   /** The delay before the first retry of a webhook; doubled each time, up to a minute. */
   readonly firstRetryMs?: number;
   /** How many requests `requests` holds. */
@@ -56,6 +56,7 @@ const MAX_STORED_EVENTS = 1_000;
 /** An imitation of the Partner API on a loopback port, with controls for tests. */
 export async function openSandbox(options: SandboxOptions = {}) {
   const seed = options.seed ?? 1;
+  const randomFor = (salt: number) => createRandom(hash(seed, salt));
   const switches: Switches = { ...DEFAULT_SWITCHES };
   changeSwitches(switches, options.switches ?? {});
   const data = createPartnerData(seed);
@@ -63,15 +64,10 @@ export async function openSandbox(options: SandboxOptions = {}) {
   const scriptedAnswers = createScriptedAnswers();
   const schedule = createSchedule();
   const log = createRequestLog(options.loggedRequests ?? 2_000);
-  const webhooks = createWebhooks(
-    {
-      secret: CREDENTIALS.clientSecret,
-      signatureHeader: options.signatureHeader ?? 'x-signature',
-      firstRetryMs: options.firstRetryMs ?? 250,
-    },
-    switches,
-    createRandom(hash(seed, 0x3eb)),
-  );
+  const { clientSecret: secret } = CREDENTIALS;
+  const signature = { ...SIGNATURE, ...options.signature };
+  const delivery = { secret, signature, firstRetryMs: options.firstRetryMs ?? 250 };
+  const webhooks = createWebhooks(delivery, switches, randomFor(0x3eb));
   const emitted: WebhookEvent[] = [];
   function emit(event: WebhookEvent) {
     emitted.push(event);
@@ -93,7 +89,7 @@ export async function openSandbox(options: SandboxOptions = {}) {
     switches,
     scriptedAnswers,
     log,
-    random: createRandom(hash(seed, 0xfa11)),
+    random: randomFor(0xfa11),
   });
   const server = createServer((request, response) => {
     if (!controls(request, response)) api(request, response);
@@ -104,12 +100,7 @@ export async function openSandbox(options: SandboxOptions = {}) {
   await once(server, 'listening');
   const { port } = Object(server.address());
   const baseUrl = `http://${HOST}:${port}${VERSION_SEGMENT}`;
-  const activity = createActivity(
-    data.roster,
-    generation,
-    switches,
-    createRandom(hash(seed, 0x9156)),
-  );
+  const activity = createActivity(data.roster, generation, switches, randomFor(0x9156));
   const { ids, find, roster, notes } = data;
 
   const sandbox = {

@@ -39,7 +39,8 @@ export async function openServer(config: Config, log: Log, clock = systemClock, 
   if (config.partner.kind === 'sandbox') {
     // Imported here, since in production it is not needed.
     const { openSandbox } = await import('../sandbox/sandbox.ts');
-    sandbox = await openSandbox({ switches: { pulseMs: config.partner.pulseMs } });
+    const { pulseMs } = config.partner;
+    sandbox = await openSandbox({ switches: { pulseMs }, signature: config.webhook });
     opened.defer(sandbox.close);
   }
   const connection = config.partner.kind === 'real' ? config.partner : sandbox!.connection;

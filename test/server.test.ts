@@ -42,6 +42,17 @@ it('begins the sandbox’s event log empty at every start, in a folder that is r
   expect(await eventsOf(server)).toBe(0);
 });
 
+it('lets the sandbox sign its webhooks as configured', async () => {
+  await using server = await open({
+    SANDBOX_PULSE_MS: '20',
+    WEBHOOK_SIGNATURE_HEADER: 'x-other',
+    WEBHOOK_SIGNATURE_ALGORITHM: 'sha512',
+    WEBHOOK_SIGNATURE_ENCODING: 'base64',
+    WEBHOOK_SIGNATURE_PREFIX: 'sha512=',
+  });
+  await until(async () => (await eventsOf(server)) > 0);
+});
+
 it('removes that folder, too, if nobody reads stdout at the end', async () => {
   const env = { ...process.env, PORT: '0', SANDBOX_PULSE_MS: '0' };
   const child = spawn(process.execPath, ['src/server.ts'], {

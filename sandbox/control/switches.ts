@@ -49,7 +49,8 @@ function expectedInsteadOf(value: unknown, defaultValue: unknown): string | unde
     return isList ? undefined : 'a list of route templates';
   }
   if (typeof defaultValue === 'number') {
-    return typeof value === 'number' && value >= 0 ? undefined : 'a number from 0';
+    const isInRange = typeof value === 'number' && value >= 0 && value < 2 ** 31;
+    return isInRange ? undefined : 'a number from 0 to 2147483647';
   }
   return typeof value === 'boolean' ? undefined : 'true or false';
 }

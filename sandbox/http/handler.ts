@@ -83,15 +83,10 @@ function targetOf(request: IncomingMessage) {
   };
 }
 
-function execute(
-  { apiKey, tokens }: Parts,
-  { template, handle, id }: Match,
-  target: Target,
-  body: Body,
-) {
-  const { headers, query } = target;
-  if (headers['x-api-key'] !== apiKey) return { status: 403, body: { message: 'Forbidden' } };
-  if (template !== AUTHENTICATE) tokens.check(headers['access-token']?.toString());
+function execute(parts: Parts, match: Match, { headers, query }: Target, body: Body) {
+  const { template, handle, id } = match;
+  if (headers['x-api-key'] !== parts.apiKey) return { status: 403, body: { message: 'Forbidden' } };
+  if (template !== AUTHENTICATE) parts.tokens.check(headers['access-token']?.toString());
   return { status: 200, body: handle({ id, query, body: jsonOf(body) }) };
 }
 

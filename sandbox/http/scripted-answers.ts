@@ -25,7 +25,10 @@ export type ScriptedAnswers = ReturnType<typeof createScriptedAnswers>;
 export function createScriptedAnswers() {
   let waiting: { readonly pattern: string; readonly answer: ScriptedAnswer; left: number }[] = [];
   return {
+    /** Throws if the answer could not be sent. */
     add(pattern: string, answer: ScriptedAnswer) {
+      void new Response(null, { status: answer.status ?? 200, headers: Object(answer.headers) });
+      void Buffer.from((answer.rawBody ?? '') as string);
       waiting.push({ pattern, answer, left: answer.times ?? 1 });
     },
     /** Removes and returns the next answer for this route. */

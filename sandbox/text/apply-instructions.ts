@@ -3,6 +3,8 @@ import type { NoteSection } from './note-text.ts';
 /** Words that refer to the plan without its title. */
 const PLAN_TOPICS = /homework|follow-up|appointment|next (session|visit)|refer/i;
 
+const ADDS = /^(please\s+)?(add|mention|include|note|state|say|document|write)\b/i;
+
 /** What each kind of instruction does to the text of a section; the first that matches is applied. */
 const CHANGES: readonly (readonly [
   pattern: RegExp,
@@ -10,7 +12,7 @@ const CHANGES: readonly (readonly [
 ])[] = [
   [
     /\b(?:replace|change)\s+["“'](.+?)["”']\s+(?:with|by|to|into)\s+["“'](.+?)["”']/i,
-    (text, [, from = '', to = '']) => text.replaceAll(from, to),
+    (text, [, from = '', to = '']) => text.replaceAll(from, () => to),
   ],
   [/\b(list|bullets?|numbered)\b/i, numbered],
   [/\b(short(er|en)?|brief(er)?|concise|trim)\b/i, (text) => sentencesOf(text)[0] ?? text],
@@ -32,7 +34,7 @@ export function applyInstructions(content: readonly unknown[], instructions: str
   const sections = content.filter(isSection);
   const named = sections.filter(({ title }) => isNamed(title, instructions));
   for (const [pattern, change] of CHANGES) {
-    const match = pattern.exec(instructions);
+    const match = ADDS.test(instructions) ? null : pattern.exec(instructions);
     if (match)
       return changed(content, named.length > 0 ? named : sections, (t) => change(t, match));
   }
@@ -67,7 +69,7 @@ function numbered(text: string): string {
 /** "Add to the plan that the client will call" → "The client will call." */
 function statementIn(instructions: string): string {
   const statement = instructions
-    .replace(/^(please\s+)?(add|mention|include|note|state|say|document|write)\b/i, '')
+    .replace(ADDS, '')
     .replace(/\s+(to|in|under)\s+the\s+[\w ]+?(?=$|[:.,]|\s+that\b)/i, '')
     .replace(/^[\s:,]*(that\b)?\s*/i, '');
   const sentence = (statement || instructions).replace(/^\w/, (letter) => letter.toUpperCase());

@@ -3,6 +3,10 @@ import type { Switches } from '../control/switches.ts';
 import type { Random } from '../data/random.ts';
 import type { WebhookEvent } from './events.ts';
 
+/** How a webhook is signed unless told otherwise: the API does not show it. */
+export const SIGNATURE = { header: 'x-signature', algorithm: 'sha256', prefix: '' };
+export type Signature = typeof SIGNATURE & { readonly encoding?: 'hex' | 'base64' | 'base64url' };
+
 type Delivery = {
   readonly body: Buffer<ArrayBuffer>;
   readonly createdAt: number;
@@ -16,11 +20,11 @@ const MAX_PENDING_WITHOUT_RECEIVER = 1_000;
 const MAX_CONCURRENT = 16;
 const MAX_RETRY_DELAY_MS = 60_000;
 const GIVE_UP_AFTER_MS = 72 * 3_600_000;
-const MAX_REORDER_DELAY_MS = 1_500;
+const MAX_REORDER_DELAY_MS = 6_000;
 
 /** At-least-once delivery: signed, retried until the receiver answers 2xx, sometimes duplicated or out of order. */
 export function createWebhooks(
-  options: Readonly<{ secret: string; signatureHeader: string; firstRetryMs: number }>,
+  options: Readonly<{ secret: string; signature: Signature; firstRetryMs: number }>,
   switches: Readonly<Switches>,
   random: Random,
 ) {
@@ -40,9 +44,9 @@ export function createWebhooks(
 
   async function attempt(delivery: Delivery, url: URL) {
     inFlight += 1;
-    const signature = createHmac('sha256', options.secret).update(delivery.body).digest('hex');
-    const headers = { [options.signatureHeader]: signature };
-    const isAccepted = await postWebhook(url, delivery.body, headers);
+    const { header, algorithm, encoding = 'hex', prefix } = options.signature;
+    const mac = createHmac(algorithm, options.secret).update(delivery.body).digest(encoding);
+    const isAccepted = await postWebhook(url, delivery.body, { [header]: prefix + mac });
     inFlight -= 1;
     delivery.attempts += 1;
     if (isAccepted || Date.now() - delivery.createdAt > GIVE_UP_AFTER_MS) remove(delivery);

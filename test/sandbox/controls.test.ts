@@ -32,6 +32,19 @@ describe('over HTTP the sandbox', () => {
     expect((await control('nothing', {})).status).toBe(404);
   });
 
+  it('rejects a response that could not be sent', async () => {
+    for (const answer of [
+      { status: 99 },
+      { status: 'x' },
+      { headers: { 'x y': '1' } },
+      { rawBody: 5 },
+    ])
+      expect((await control('answer-next', { route: '/partners', ...answer })).status).toBe(400);
+    await control('answer-next', { route: '/partners', heldUntil: true, status: 418, body: {} });
+    expect((await caller.ask('/partners')).status).toBe(418);
+    expect((await control('switches', { latencyMs: 3e9 })).status).toBe(400);
+  });
+
   it('rejects content types that a page of another origin could send', async () => {
     expect((await control('expire-tokens', {}, 'text/plain')).status).toBe(415);
     expect((await caller.ask('/partners')).status).toBe(200);

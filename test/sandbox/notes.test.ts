@@ -111,6 +111,8 @@ describe('a magic edit', () => {
     ['Add to the plan that the client will call on Friday.', / The client will call on Friday\.$/],
     ['Mention that the client declined a referral.', / The client declined a referral\.$/],
     ['Add the next appointment: 3 May', / The next appointment: 3 May\.$/],
+    ['Add that the client is short of breath.', / The client is short of breath\.$/],
+    ['Mention that the client is on a waiting list.', / The client is on a waiting list\.$/],
     ['Replace "Safety plan" with "Crisis plan"', /Crisis plan/],
   ])('follows its instructions: %s', async (instructions, expected) => {
     expect(await planAfter(instructions)).toMatch(expected);
@@ -223,6 +225,7 @@ describe('a finalized note', () => {
     const before = (await note()).body;
     await edit('Too late.');
     caller.sandbox.finalize(noteId);
+    expect((await note()).body).toEqual(before);
     caller.sandbox.settle();
     expect((await note()).body).toEqual(before);
   });

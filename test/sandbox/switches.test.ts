@@ -45,7 +45,7 @@ describe('a switch', () => {
   it('is rejected with the name of the invalid one, and nothing is changed', () => {
     const { sandbox } = caller;
     expect(() => sandbox.set({ failureRate: 1, latencyMs: -1 })).toThrow(
-      '"latencyMs" must be a number from 0, but got -1',
+      '"latencyMs" must be a number from 0 to 2147483647, but got -1',
     );
     expect(() => sandbox.set(JSON.parse('{"speed":1}'))).toThrow('must be one of latencyMs, ');
     expect(sandbox.switches.failureRate).toBe(0);

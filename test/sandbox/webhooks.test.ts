@@ -97,7 +97,7 @@ describe('an event', () => {
 
 describe('a delivery', () => {
   it('is signed over its raw bytes with the client secret', async () => {
-    const sandbox = await open({ signatureHeader: 'x-other' });
+    const sandbox = await open({ signature: { header: 'x-other' } });
     sandbox.completeAssessments(sandbox.ids.client(0));
     await sandbox.delivered();
     const [first] = receiver.received;
