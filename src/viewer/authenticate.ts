@@ -100,8 +100,8 @@ async function verifiedWithEachKey<T>(error: unknown, verify: (key: CryptoKey) =
       return await verify(key);
     } catch (failure) {
       // jose throws a TypeError for a key that is too weak.
-      const isOther = failure instanceof errors.JWSSignatureVerificationFailed;
-      if (!isOther && !(failure instanceof TypeError)) throw failure;
+      const isOtherKey = failure instanceof errors.JWSSignatureVerificationFailed;
+      if (!isOtherKey && !(failure instanceof TypeError)) throw failure;
     }
   }
   throw new errors.JWSSignatureVerificationFailed();
