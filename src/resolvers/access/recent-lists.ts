@@ -58,6 +58,8 @@ export function createRecentLists(now: () => number) {
       const known = lists.get(nameOf(list));
       if (known && !list.filter) known.readThrough = { at, total };
     },
+    /** After a change that may have added a row. */
+    forgetReadThrough: (list: ListRef): void => void delete lists.get(nameOf(list))?.readThrough,
     /** True where the list was read through within the last minute without the record, and is as long as it was then. */
     isAbsent(list: ListRef, id: string, total: number): boolean {
       const { rows, readThrough: read } = lists.get(nameOf(list)) ?? {};

@@ -227,6 +227,22 @@ describe('an assessment of a client whose place in the list has changed', () => 
     expect(await logAfterAssessment(clients[9], gateway)).toEqual(SHOWN);
   });
 
+  it('is in the log if they were assigned here, and the list is as long as before', async () => {
+    const clients = await readFirst(100, gateway);
+    const [client, clinician] = [ids.client(1_100), ids.clinician(0)];
+    expect(await logAfterAssessment(client, gateway)).toEqual([]);
+    const { data } = await gateway.query(
+      `mutation ($input: AssignSecondaryCliniciansInput!) {
+        assignSecondaryClinicians(input: $input) { __typename } }`,
+      { input: { clientId: client, clinicianIds: [clinician] } },
+    );
+    expect(data.assignSecondaryClinicians.__typename).toBe('SecondaryCliniciansAssigned');
+    gateway.sandbox.moveClient(client, clinician);
+    gateway.sandbox.removeClient(clients[0]!);
+    clock.advance(300);
+    expect(await logAfterAssessment(client, gateway)).toContainEqual(SHOWN[0]);
+  });
+
   it('is in the log if they have moved up a page since they were last seen, before a restart', async () => {
     const { sandbox } = gateway;
     const options = { sandbox, clock, storeDir: join(gateway.storeDir, 'restarted') };
