@@ -33,8 +33,8 @@ export function connect(url: string, token: () => string | Promise<string>): Cli
 }
 
 /**
- * The same client, but a subscription that comes back asks for what is `after` the last event it got. For documents that
- * take `$after: EventCursor` and select `cursor`.
+ * The same client, but a subscription that comes back, or failed for a moment, asks for what is `after` the last event it
+ * got. For documents that take `$after: EventCursor` and select `cursor`.
  */
 export function resuming(client: Client): Client {
   return {
@@ -48,17 +48,29 @@ export function resuming(client: Client): Client {
           return after;
         },
       };
-      return client.subscribe<D, X>(
-        { ...payload, variables },
-        {
-          next(result) {
-            after = eventIn(result.data)?.cursor ?? after;
-            sink.next(result);
+      let timer: ReturnType<typeof setTimeout> | undefined;
+      let unsubscribe: () => void;
+      function start(): void {
+        unsubscribe = client.subscribe<D, X>(
+          { ...payload, variables },
+          {
+            next(result) {
+              after = eventIn(result.data)?.cursor ?? after;
+              sink.next(result);
+            },
+            error(reason) {
+              if (PASSING.has(codeOf(reason))) timer = setTimeout(start, 5_000 * Math.random());
+              else sink.error(reason);
+            },
+            complete: () => sink.complete(),
           },
-          error: (reason) => sink.error(reason),
-          complete: () => sink.complete(),
-        },
-      );
+        );
+      }
+      start();
+      return () => {
+        clearTimeout(timer);
+        unsubscribe();
+      };
     },
   };
 }
@@ -90,22 +102,18 @@ export function follow<E extends object>(options: Follow<E>): () => void {
   }
   function listen(after: string): void {
     if (isOver) return;
-    let last = after;
     unsubscribe = client.subscribe(
       { query: options.query, variables: { ...options.variables, after } },
       {
         next({ data }) {
           const event = eventIn(data);
-          last = event?.cursor ?? last;
           if (event) return options.onEvent(event as E);
           // An event could not be delivered.
           unsubscribe?.();
           begin().catch(end);
         },
         error(reason) {
-          const code = codeOf(reason);
-          if (code === 'EVENTS_EXPIRED') begin().catch(end);
-          else if (PASSING.has(code)) setTimeout(listen, 5_000 * Math.random(), last);
+          if (codeOf(reason) === 'EVENTS_EXPIRED') begin().catch(end);
           else end(reason);
         },
         complete: () => {},

@@ -3,11 +3,12 @@ import { readFileSync } from 'node:fs';
 import { gql } from '@apollo/client';
 import { buildSchema, isAbstractType } from 'graphql';
 import { filter, firstValueFrom, map } from 'rxjs';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, expect, it, vi } from 'vitest';
 
 import { codesOf, createApollo } from '../../docs/clients/apollo.ts';
 import { CLIENTS, notesAfter, showMore } from '../../docs/clients/apollo-usage.ts';
 import { possibleTypes } from '../../docs/clients/possible-types.ts';
+import { EVENTS_OF_CLIENT, failNextAccessCheck } from '../support/clients/outage.ts';
 import { type Restarting, logged, openRestarting } from '../support/clients/restarts.ts';
 import { createTally } from '../support/clients/tally.ts';
 import { tokenFor } from '../support/gateway.ts';
@@ -23,6 +24,8 @@ afterAll(async () => {
   await apollo.close();
   await gateway[Symbol.asyncDispose]();
 });
+
+afterEach(() => vi.restoreAllMocks());
 
 const clinicId = () => gateway.sandbox.ids.clinic(0);
 
@@ -92,6 +95,21 @@ it('receives each note after the query’s cursor once, over a restart', async (
   await received.reaches(all.length);
   expect(received.all).toEqual(all);
   subscription.unsubscribe();
+});
+
+it('subscribes again after an error that passes', async () => {
+  vi.spyOn(Math, 'random').mockReturnValue(0.1);
+  const { grants, variables } = await failNextAccessCheck(gateway);
+  const { client, close } = createApollo(`${gateway.url}/graphql`, () => tokenFor(grants));
+  const received = createTally<unknown>();
+  const subscription = client
+    .subscribe({ query: gql(EVENTS_OF_CLIENT), variables })
+    .subscribe(({ data, error }) => received.add(error ?? data));
+  gateway.sandbox.completeAssessments(variables.filter.clientId);
+  await received.reaches(1);
+  expect(received.all).toMatchObject([{ events: { type: 'ASSESSMENT_COMPLETED' } }]);
+  subscription.unsubscribe();
+  await close();
 });
 
 it('reads the codes of errors', async () => {

@@ -1,13 +1,13 @@
-import { describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 
 import { connect, follow } from '../../docs/clients/resume.ts';
+import { EVENTS_OF_CLIENT as EVENTS, failNextAccessCheck } from '../support/clients/outage.ts';
 import { type Restarting, logged, openRestarting } from '../support/clients/restarts.ts';
 import { createTally } from '../support/clients/tally.ts';
 import { tokenFor } from '../support/gateway.ts';
 import { socketUrl } from '../support/ws/raw-socket.ts';
 
-const EVENTS = `subscription($after: EventCursor, $filter: EventFilter) {
-  events(after: $after, filter: $filter) { cursor type } }`;
+afterEach(() => vi.restoreAllMocks());
 
 function followed(gateway: Restarting, query = EVENTS, variables = {}, grants = ['partner']) {
   const received = createTally<string>();
@@ -85,16 +85,14 @@ describe('the helper that resumes by cursor', () => {
 
   it('retries while the gateway can’t check access', async () => {
     await using gateway = await openRestarting();
-    const { ids, ...sandbox } = gateway.sandbox;
-    await gateway.query('{ organizations { totalCount } }');
-    sandbox.answerNext('*', { status: 503, times: 3 });
-    const filter = { clientId: ids.client(0), clinicId: ids.clinic(0) };
-    const grants = [`clinic:${ids.clinic(0)}`];
-    await using follower = followed(gateway, EVENTS, { filter }, grants);
+    vi.spyOn(Math, 'random').mockReturnValue(0.1);
+    const { grants, variables } = await failNextAccessCheck(gateway);
+    await using follower = followed(gateway, EVENTS, variables, grants);
     await follower.refetched.reaches(1);
-    sandbox.completeAssessments(filter.clientId);
+    gateway.sandbox.completeAssessments(variables.filter.clientId);
     await follower.received.reaches(1);
-    expect(sandbox.countOf('GET /clinics/:clinicId/clients')).toBeGreaterThan(3);
+    const read = gateway.sandbox.countOf('GET /clinics/:clinicId/clients');
+    expect(read).toBeGreaterThan(3);
   });
 
   it('ends with the error of its first read', async () => {

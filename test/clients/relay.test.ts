@@ -19,6 +19,7 @@ interface Page {
     environment: Environment,
     after: string,
     onNote: (note: { cursor: string }) => void,
+    onError: (error: Error) => void,
   ): { dispose(): void };
 }
 
@@ -95,7 +96,8 @@ it('receives each note after the query’s cursor once, over a restart', async (
   const { eventCursor } = await page.openClinic(relay.environment, sandbox.ids.clinic(0));
   const received = createTally<string>();
   const add = ({ cursor }: { cursor: string }) => received.add(cursor);
-  const subscription = page.subscribeToNotes(relay.environment, eventCursor, add);
+  const ended = createTally<Error>();
+  const subscription = page.subscribeToNotes(relay.environment, eventCursor, add, ended.add);
   sandbox.burst(10);
   await received.reaches(3);
   await gateway.close();
@@ -106,5 +108,16 @@ it('receives each note after the query’s cursor once, over a restart', async (
   const all = await logged(gateway, eventCursor, types);
   await received.reaches(all.length);
   expect(received.all).toEqual(all);
+  expect(ended.all).toEqual([]);
   subscription.dispose();
+});
+
+it('reports that the cursor of a subscription has expired', async () => {
+  const { eventCursor } = await page.openClinic(relay.environment, gateway.sandbox.ids.clinic(0));
+  await gateway.close();
+  await gateway.open('fresh');
+  const ended = createTally<Error>();
+  page.subscribeToNotes(relay.environment, eventCursor, () => {}, ended.add);
+  await ended.reaches(1);
+  expect(ended.all).toMatchObject([{ cause: [{ extensions: { code: 'EVENTS_EXPIRED' } }] }]);
 });

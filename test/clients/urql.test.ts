@@ -1,6 +1,7 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, expect, it, vi } from 'vitest';
 
 import { CLIENTS, NOTE_READY, codesOf, createUrql } from '../../docs/clients/urql.ts';
+import { EVENTS_OF_CLIENT, failNextAccessCheck } from '../support/clients/outage.ts';
 import { type Restarting, logged, openRestarting } from '../support/clients/restarts.ts';
 import { createTally } from '../support/clients/tally.ts';
 import { tokenFor } from '../support/gateway.ts';
@@ -16,6 +17,8 @@ afterAll(async () => {
   await urql.close();
   await gateway[Symbol.asyncDispose]();
 });
+
+afterEach(() => vi.restoreAllMocks());
 
 it('reads a list page by page, with no client twice', async () => {
   const clinicId = gateway.sandbox.ids.clinic(0);
@@ -50,6 +53,22 @@ it('receives each note after the query’s cursor once, over a restart', async (
   await received.reaches(all.length);
   expect(received.all).toEqual(all);
   subscription.unsubscribe();
+});
+
+it('subscribes again after an error that passes', async () => {
+  vi.spyOn(Math, 'random').mockReturnValue(0.1);
+  const { grants, variables } = await failNextAccessCheck(gateway);
+  const token = await tokenFor(grants);
+  const { client, close } = createUrql(`${gateway.url}/graphql`, () => token);
+  const received = createTally<unknown>();
+  const subscription = client
+    .subscription(EVENTS_OF_CLIENT, variables)
+    .subscribe(({ data, error }) => received.add(error ?? data));
+  gateway.sandbox.completeAssessments(variables.filter.clientId);
+  await received.reaches(1);
+  expect(received.all).toMatchObject([{ events: { type: 'ASSESSMENT_COMPLETED' } }]);
+  subscription.unsubscribe();
+  await close();
 });
 
 it('reads the codes of errors', async () => {

@@ -100,9 +100,11 @@ export const subscribeToNotes = (
   environment: Environment,
   after: string,
   onNote: (event: clientsNoteReadySubscription['response']['noteReady']) => void,
+  onError: (error: Error) => void,
 ) =>
   requestSubscription<clientsNoteReadySubscription>(environment, {
     subscription: NOTE_READY,
     variables: { after },
     onNext: (response) => response && onNote(response.noteReady),
+    onError,
   });
