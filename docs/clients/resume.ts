@@ -8,6 +8,8 @@ import {
 
 /** Longer than any proxy should take to pass a pong on. */
 const PONG_MS = 5_000;
+/** Longer than it should take to connect, with a new token. */
+const CONNECT_MS = 10_000;
 
 /** A client that reconnects without end, each time with a new token. */
 export function connect(url: string, token: () => string | Promise<string>): Client {
@@ -22,6 +24,10 @@ export function connect(url: string, token: () => string | Promise<string>): Cli
     // A dead connection is detected by a missing pong.
     keepAlive: 10_000,
     on: {
+      connecting: () => (overdue = setTimeout(() => client.terminate(), CONNECT_MS)),
+      connected: () => clearTimeout(overdue),
+      // Otherwise the failed socket, which may close later, would end the subscriptions of the next one.
+      error: () => client.terminate(),
       ping: (isReceived) => {
         if (!isReceived) overdue = setTimeout(() => client.terminate(), PONG_MS);
       },
@@ -29,7 +35,11 @@ export function connect(url: string, token: () => string | Promise<string>): Cli
       closed: () => clearTimeout(overdue),
     },
   });
-  return client;
+  return {
+    ...client,
+    // It rejects if a connection that is being made fails.
+    dispose: async () => Promise.resolve(client.dispose()).catch(() => {}),
+  };
 }
 
 /**
@@ -81,7 +91,8 @@ export interface Follow<E> {
   readonly variables?: Readonly<Record<string, unknown>>;
   /** Reads all data that is shown, with `eventCursor` in the same query, and returns that cursor. */
   readonly refetch: () => Promise<string>;
-  readonly onEvent: (event: E) => void;
+  /** `errors` say what could not be read of the event: a field that is null for that reason may exist. */
+  readonly onEvent: (event: E, errors: FormattedExecutionResult['errors']) => void;
   /** The subscription has ended: errors of the gateway, a final close code, or an error of `refetch`. */
   readonly onEnd: (reason: unknown) => void;
 }
@@ -97,23 +108,24 @@ export function follow<E extends object>(options: Follow<E>): () => void {
     isOver = true;
     options.onEnd(reason);
   }
-  async function begin(): Promise<void> {
-    listen(await options.refetch());
+  async function begin(delayMs = 0): Promise<void> {
+    await pause(delayMs);
+    if (!isOver) listen(await options.refetch());
   }
   function listen(after: string): void {
     if (isOver) return;
     unsubscribe = client.subscribe(
       { query: options.query, variables: { ...options.variables, after } },
       {
-        next({ data }) {
+        next({ data, errors }) {
           const event = eventIn(data);
-          if (event) return options.onEvent(event as E);
+          if (event) return options.onEvent(event as E, errors);
           // An event could not be delivered.
           unsubscribe?.();
           begin().catch(end);
         },
         error(reason) {
-          if (codeOf(reason) === 'EVENTS_EXPIRED') begin().catch(end);
+          if (codeOf(reason) === 'EVENTS_EXPIRED') begin(5_000 * Math.random()).catch(end);
           else end(reason);
         },
         complete: () => {},

@@ -1,7 +1,16 @@
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { once } from 'node:events';
+import { type AddressInfo, type Socket, createServer } from 'node:net';
+
+import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { type WebSocket, WebSocketServer } from 'ws';
 
 import { connect, follow } from '../../docs/clients/resume.ts';
-import { EVENTS_OF_CLIENT as EVENTS, failNextAccessCheck } from '../support/clients/outage.ts';
+import {
+  EVENTS_OF_CLIENT as EVENTS,
+  NOTES,
+  failNextAccessCheck,
+  finishUnreadableNote,
+} from '../support/clients/outage.ts';
 import { type Restarting, logged, openRestarting } from '../support/clients/restarts.ts';
 import { createTally } from '../support/clients/tally.ts';
 import { tokenFor } from '../support/gateway.ts';
@@ -12,6 +21,7 @@ afterEach(() => vi.restoreAllMocks());
 function followed(gateway: Restarting, query = EVENTS, variables = {}, grants = ['partner']) {
   const received = createTally<string>();
   const refetched = createTally<string>();
+  const errors: unknown[] = [];
   const end = Promise.withResolvers<unknown>();
   const client = connect(socketUrl(gateway.url), () => tokenFor(grants));
   const stop = follow<{ readonly cursor: string }>({
@@ -23,12 +33,16 @@ function followed(gateway: Restarting, query = EVENTS, variables = {}, grants = 
       refetched.add(eventCursor);
       return eventCursor;
     },
-    onEvent: ({ cursor }) => received.add(cursor),
+    onEvent({ cursor }, failed) {
+      if (failed) errors.push(failed);
+      received.add(cursor);
+    },
     onEnd: end.resolve,
   });
   return {
     received,
     refetched,
+    errors,
     end: end.promise,
     async [Symbol.asyncDispose]() {
       stop();
@@ -59,6 +73,7 @@ describe('the helper that resumes by cursor', () => {
   });
 
   it('refetches and resumes when its cursor has expired', async () => {
+    vi.spyOn(Math, 'random').mockReturnValue(0.1);
     await using gateway = await openRestarting();
     await using follower = followed(gateway);
     const { received, refetched } = follower;
@@ -95,6 +110,40 @@ describe('the helper that resumes by cursor', () => {
     expect(read).toBeGreaterThan(3);
   });
 
+  it('passes on what could not be read of an event', async () => {
+    await using gateway = await openRestarting();
+    await using follower = followed(gateway, NOTES);
+    await follower.refetched.reaches(1);
+    finishUnreadableNote(gateway);
+    await follower.received.reaches(1);
+    expect(follower.errors).toMatchObject([[{ extensions: { code: 'UPSTREAM_UNAVAILABLE' } }]]);
+  });
+
+  it('waits before it refetches for an expired cursor', async () => {
+    await using gateway = await openRestarting();
+    const { eventCursor } = (await gateway.query('{ eventCursor }')).data;
+    await gateway.close();
+    await gateway.open('fresh');
+    vi.spyOn(Math, 'random').mockReturnValue(0.05);
+    const client = connect(socketUrl(gateway.url), () => tokenFor(['partner']));
+    const refetched = createTally<number>();
+    const stop = follow({
+      client,
+      query: EVENTS,
+      refetch() {
+        refetched.add(performance.now());
+        return Promise.resolve(eventCursor);
+      },
+      onEvent: () => {},
+      onEnd: () => {},
+    });
+    await refetched.reaches(3);
+    stop();
+    await client.dispose();
+    const [first = 0, , third = 0] = refetched.all;
+    expect(third - first).toBeGreaterThan(450);
+  });
+
   it('ends with the error of its first read', async () => {
     const client = connect('ws://127.0.0.1:9/graphql', () => 'none');
     const end = Promise.withResolvers<unknown>();
@@ -106,5 +155,74 @@ describe('the helper that resumes by cursor', () => {
       onEnd: end.resolve,
     });
     expect(await end.promise).toMatchObject({ message: 'not signed in' });
+  });
+});
+
+describe('a client that reconnects', () => {
+  it('connects again when a server accepts the connection and never answers', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    onTestFinished(() => void vi.useRealTimers());
+    const accepted = createTally<Socket>();
+    await using server = createServer(accepted.add).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo;
+    const client = connect(`ws://127.0.0.1:${port}`, () => 'none');
+    const unsubscribe = client.subscribe(
+      { query: EVENTS },
+      { next() {}, error() {}, complete() {} },
+    );
+    await accepted.reaches(1);
+    await vi.advanceTimersByTimeAsync(11_000);
+    await accepted.reaches(2);
+    unsubscribe();
+    for (const socket of accepted.all) socket.destroy();
+  });
+
+  it('keeps its subscriptions when a socket whose token failed closes late', async () => {
+    const server = new WebSocketServer({ port: 0, host: '127.0.0.1' });
+    onTestFinished(() => server.close());
+    const sockets = createTally<WebSocket>();
+    server.on('connection', (socket) => {
+      // The first one does not read its close frame yet.
+      if (sockets.all.length === 0) socket.pause();
+      sockets.add(socket);
+    });
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo;
+    const tokens = [() => Promise.reject(new Error('no network')), () => Promise.resolve('token')];
+    const client = connect(`ws://127.0.0.1:${port}`, () => tokens.shift()!());
+    const results = createTally<unknown>();
+    client.subscribe(
+      { query: EVENTS },
+      { next: results.add, error: results.add, complete: () => {} },
+    );
+    await sockets.reaches(2);
+    const [first, second] = sockets.all;
+    const [init] = await once(second!, 'message');
+    expect(JSON.parse(String(init))).toMatchObject({ type: 'connection_init' });
+    second!.send('{"type":"connection_ack"}');
+    const [message] = await once(second!, 'message');
+    first!.resume();
+    await once(first!, 'close');
+    const { id } = JSON.parse(String(message));
+    second!.send(JSON.stringify({ id, type: 'next', payload: { data: {} } }));
+    await results.reaches(1);
+    expect(results.all).toEqual([{ data: {} }]);
+    await client.dispose();
+  });
+
+  it('can be closed while it reconnects', async () => {
+    const client = connect('ws://127.0.0.1:9/graphql', () => 'none');
+    const retried = Promise.withResolvers<unknown>();
+    client.on('closed', retried.resolve);
+    const unsubscribe = client.subscribe(
+      { query: EVENTS },
+      { next() {}, error() {}, complete() {} },
+    );
+    await retried.promise;
+    // The next attempt waits.
+    await Promise.resolve();
+    unsubscribe();
+    await client.dispose();
   });
 });

@@ -3,6 +3,15 @@ import type { Restarting } from './restarts.ts';
 export const EVENTS_OF_CLIENT = `subscription($after: EventCursor, $filter: EventFilter) {
   events(after: $after, filter: $filter) { cursor type } }`;
 
+export const NOTES = `subscription($after: EventCursor) {
+  noteReady(after: $after) { cursor progressNote { id note } } }`;
+
+/** Emits the event of a note that can't be read when the event is delivered. */
+export function finishUnreadableNote({ sandbox }: Restarting): void {
+  sandbox.answerNext('*', { status: 503, times: 3 });
+  sandbox.burst(1);
+}
+
 /** Makes the next subscription of a viewer of clinic 0 to client 0 fail: the gateway can't check access. */
 export async function failNextAccessCheck(gateway: Restarting) {
   const { ids, answerNext } = gateway.sandbox;
