@@ -7,7 +7,8 @@ export interface Stream<E> {
   readonly variables?: Readonly<Record<string, unknown>>;
   /** Reads all data that is shown, with `eventCursor` in the same query, and returns that cursor. */
   readonly refetch: () => Promise<string>;
-  readonly onEvent: (event: E) => void;
+  /** `errors` say what could not be read of the event: a field that is null for that reason may exist. */
+  readonly onEvent: (event: E, errors: Result['errors']) => void;
   readonly signal: AbortSignal;
 }
 
@@ -26,7 +27,7 @@ export async function follow<E>(stream: Stream<E>): Promise<void> {
     for await (const result of results(stream, after)) {
       const event = Object.values(result.data ?? {})[0];
       after = event?.cursor ?? (await afterFailure(result, after, stream.refetch));
-      if (event) stream.onEvent(event as E);
+      if (event) stream.onEvent(event as E, result.errors);
       failures = event ? -1 : failures;
     }
     await pause(Math.min(10_000, 500 * 2 ** failures) * (0.5 + Math.random() / 2), stream.signal);
@@ -95,6 +96,7 @@ async function* results<E>(stream: Stream<E>, after: string): AsyncGenerator<Res
 
 const pause = (ms: number, signal: AbortSignal): Promise<void> =>
   new Promise((resolve) => {
+    if (signal.aborted) return resolve();
     const timer = setTimeout(resolve, ms);
     signal.addEventListener('abort', () => {
       clearTimeout(timer);

@@ -1,12 +1,14 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 
 import { follow } from '../../docs/clients/sse.ts';
+import {
+  EVENTS_OF_CLIENT as EVENTS,
+  NOTES,
+  finishUnreadableNote,
+} from '../support/clients/outage.ts';
 import { logged, openRestarting } from '../support/clients/restarts.ts';
 import { createTally } from '../support/clients/tally.ts';
 import { type Gateway, openGateway, tokenFor } from '../support/gateway.ts';
-
-const EVENTS = `subscription($after: EventCursor, $filter: EventFilter) {
-  events(after: $after, filter: $filter) { cursor type } }`;
 
 function followed(
   gateway: Pick<Gateway, 'url' | 'query'>,
@@ -16,6 +18,7 @@ function followed(
 ) {
   const received = createTally<string>();
   const refetched = createTally<string>();
+  const errors: unknown[] = [];
   const leaving = new AbortController();
   const over = follow<{ readonly cursor: string }>({
     url: `${gateway.url}/graphql`,
@@ -27,10 +30,13 @@ function followed(
       refetched.add(eventCursor);
       return eventCursor;
     },
-    onEvent: ({ cursor }) => received.add(cursor),
+    onEvent({ cursor }, failed) {
+      if (failed) errors.push(failed);
+      received.add(cursor);
+    },
     signal: leaving.signal,
   });
-  return { received, refetched, over, leave: () => leaving.abort() };
+  return { received, refetched, errors, over, leave: () => leaving.abort() };
 }
 
 describe('a subscription that is read with fetch', () => {
@@ -67,6 +73,30 @@ describe('a subscription that is read with fetch', () => {
     expect(received.all).toEqual(all);
     leave();
     await over;
+  });
+
+  it('passes on what could not be read of an event', async () => {
+    await using gateway = await openRestarting();
+    const { received, refetched, errors, over, leave } = followed(gateway, NOTES);
+    await refetched.reaches(1);
+    finishUnreadableNote(gateway);
+    await received.reaches(1);
+    expect(errors).toMatchObject([[{ extensions: { code: 'UPSTREAM_UNAVAILABLE' } }]]);
+    leave();
+    await over;
+  });
+
+  it('ends at once when its signal aborts', async () => {
+    await using gateway = await openRestarting();
+    const { received, refetched, over, leave } = followed(gateway);
+    await refetched.reaches(1);
+    gateway.sandbox.burst(1);
+    await received.reaches(1);
+    vi.useFakeTimers({ toFake: ['setTimeout'] });
+    onTestFinished(() => void vi.useRealTimers());
+    leave();
+    await over;
+    vi.useRealTimers();
   });
 
   it('rejects with the error of its listener', async () => {
