@@ -41,15 +41,30 @@ export const CLIENTS: TypedDocumentNode<Clients, { clinicId: string; after?: str
   }
 `;
 
-/** Adds the next page to what the query shows; false if there is none. */
-export async function showMore(
-  query: ObservableQuery<Clients, { clinicId: string; after?: string | null }>,
-): Promise<boolean> {
+type ClientsQuery = ObservableQuery<Clients, { clinicId: string; after?: string | null }>;
+
+/** From the network: the cache has one `eventCursor` for all queries, which may be later than the page that it has. */
+export const openClients = (client: ApolloClient, clinicId: string): ClientsQuery =>
+  client.watchQuery({ query: CLIENTS, variables: { clinicId }, fetchPolicy: 'network-only' });
+
+const loading = new WeakMap<ClientsQuery, Promise<boolean>>();
+
+/** Adds the next page to what the query shows; false if there is none. Loads one page at a time. */
+export function showMore(query: ClientsQuery): Promise<boolean> {
+  const page = loading.get(query) ?? loadMore(query).finally(() => loading.delete(query));
+  loading.set(query, page);
+  return page;
+}
+
+async function loadMore(query: ClientsQuery): Promise<boolean> {
   const { data, dataState } = query.getCurrentResult();
   if (dataState !== 'complete') return false;
   const { hasNextPage, endCursor } = data.clinic.clients.pageInfo;
-  if (hasNextPage) await query.fetchMore({ variables: { after: endCursor } });
-  return hasNextPage;
+  if (!hasNextPage) return false;
+  await query.fetchMore({ variables: { after: endCursor } });
+  // The query gets the page one turn later.
+  await new Promise((resolve) => setTimeout(resolve));
+  return true;
 }
 
 interface NoteReady {
@@ -75,6 +90,9 @@ export const NOTE_READY: TypedDocumentNode<NoteReady, { after: string }> = gql`
   }
 `;
 
-/** Starts after the `eventCursor` of the query that filled the page, so that no event is missed. */
+/**
+ * Starts after the `eventCursor` of the query that filled the page, so that no event is missed. Updates the notes in the
+ * cache. `all`: an event is delivered even if its note could not be read.
+ */
 export const notesAfter = (client: ApolloClient, after: string) =>
-  client.subscribe({ query: NOTE_READY, variables: { after }, fetchPolicy: 'no-cache' });
+  client.subscribe({ query: NOTE_READY, variables: { after }, errorPolicy: 'all' });

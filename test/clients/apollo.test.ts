@@ -6,9 +6,13 @@ import { filter, firstValueFrom, map } from 'rxjs';
 import { afterAll, afterEach, beforeAll, expect, it, vi } from 'vitest';
 
 import { codesOf, createApollo } from '../../docs/clients/apollo.ts';
-import { CLIENTS, notesAfter, showMore } from '../../docs/clients/apollo-usage.ts';
+import { CLIENTS, notesAfter, openClients, showMore } from '../../docs/clients/apollo-usage.ts';
 import { possibleTypes } from '../../docs/clients/possible-types.ts';
-import { EVENTS_OF_CLIENT, failNextAccessCheck } from '../support/clients/outage.ts';
+import {
+  EVENTS_OF_CLIENT,
+  failNextAccessCheck,
+  finishUnreadableNote,
+} from '../support/clients/outage.ts';
 import { type Restarting, logged, openRestarting } from '../support/clients/restarts.ts';
 import { createTally } from '../support/clients/tally.ts';
 import { tokenFor } from '../support/gateway.ts';
@@ -29,24 +33,41 @@ afterEach(() => vi.restoreAllMocks());
 
 const clinicId = () => gateway.sandbox.ids.clinic(0);
 
-it('merges the pages of a list, with no client twice', async () => {
-  const query = apollo.client.watchQuery({ query: CLIENTS, variables: { clinicId: clinicId() } });
+const firstOf = (query: ReturnType<typeof openClients>) =>
+  firstValueFrom(
+    query.pipe(
+      map(({ data, dataState }) => (dataState === 'complete' ? data : undefined)),
+      filter((data) => data !== undefined),
+    ),
+  );
+
+it('merges the pages of a list, one at a time, with no client twice', async () => {
+  const query = openClients(apollo.client, clinicId());
+  const clients = () => {
+    const { data, dataState } = query.getCurrentResult();
+    return dataState === 'complete' ? data.clinic.clients : undefined;
+  };
   const subscription = query.subscribe(() => {});
-  const shown = (count: number) =>
-    firstValueFrom(
-      query.pipe(
-        map(({ data, dataState }) => (dataState === 'complete' ? data.clinic.clients : undefined)),
-        filter((clients) => clients?.edges.length === count),
-      ),
-    );
-  await shown(10);
+  await firstOf(query);
+  const fetchMore = vi.spyOn(query, 'fetchMore');
+  await Promise.all([showMore(query), showMore(query)]);
+  expect(fetchMore).toHaveBeenCalledTimes(1);
+  expect(clients()?.edges).toHaveLength(20);
   expect(await showMore(query)).toBe(true);
-  await shown(20);
-  expect(await showMore(query)).toBe(true);
-  const clients = await shown(30);
-  expect(new Set(clients!.edges.map(({ node }) => node.id)).size).toBe(30);
-  expect(clients!.totalCount).toBeGreaterThan(30);
+  expect(new Set(clients()?.edges.map(({ node }) => node.id)).size).toBe(30);
+  expect(clients()?.totalCount).toBeGreaterThan(30);
   subscription.unsubscribe();
+});
+
+it('reads a page with a cursor again, not from the cache', async () => {
+  const read = (clinic: string) => firstOf(openClients(apollo.client, clinic));
+  await read(clinicId());
+  const other = await read(gateway.sandbox.ids.clinic(1));
+  gateway.sandbox.burst(1);
+  await gateway.sandbox.delivered();
+  expect(await logged(gateway, other.eventCursor)).not.toEqual([]);
+  const { eventCursor } = await read(clinicId());
+  expect(await logged(gateway, eventCursor)).toEqual([]);
 });
 
 it('keeps what several queries have read of the viewer', async () => {
@@ -96,6 +117,64 @@ it('receives each note after the query’s cursor once, over a restart', async (
   expect(received.all).toEqual(all);
   subscription.unsubscribe();
 });
+
+it('delivers an event whose note could not be read, and the next one without an error', async () => {
+  const { eventCursor } = (await gateway.query('{ eventCursor organizations { totalCount } }'))
+    .data;
+  const received = createTally<unknown>();
+  const subscription = notesAfter(apollo.client, eventCursor).subscribe(({ data, error }) => {
+    received.add({ note: data?.noteReady.progressNote, codes: codesOf(error) });
+  });
+  finishUnreadableNote(gateway);
+  await received.reaches(1);
+  gateway.sandbox.burst(1);
+  await received.reaches(2);
+  expect(received.all).toEqual([
+    { note: null, codes: ['UPSTREAM_UNAVAILABLE'] },
+    { note: expect.objectContaining({ isLoading: false }), codes: [] },
+  ]);
+  subscription.unsubscribe();
+});
+
+it('updates a note that is shown when its event is delivered', async () => {
+  const query = gql`
+    query ($id: ID!, $clientId: ID!) {
+      eventCursor
+      session(id: $id, clientId: $clientId) {
+        id
+        progressNote {
+          id
+          note
+        }
+      }
+    }
+  `;
+  const { ids } = gateway.sandbox;
+  const shown = createTally<NoteShown>();
+  const watched = apollo.client
+    .watchQuery<NoteShown>({
+      query,
+      variables: { id: ids.session(0, 0), clientId: ids.client(0) },
+      fetchPolicy: 'network-only',
+    })
+    .subscribe(({ data, dataState }) => dataState === 'complete' && shown.add(data));
+  await shown.reaches(1);
+  const { eventCursor, session } = shown.all[0]!;
+  const subscription = notesAfter(apollo.client, eventCursor).subscribe(() => {});
+  await gateway.query(
+    'mutation($id: ID!) { regenerateProgressNote(input: { progressNoteId: $id }) { __typename } }',
+    { id: session.progressNote.id },
+  );
+  await shown.reaches(2);
+  expect(shown.all[1]!.session.progressNote.note).not.toEqual(session.progressNote.note);
+  subscription.unsubscribe();
+  watched.unsubscribe();
+});
+
+interface NoteShown {
+  readonly eventCursor: string;
+  readonly session: { readonly progressNote: { readonly id: string; readonly note: unknown } };
+}
 
 it('subscribes again after an error that passes', async () => {
   vi.spyOn(Math, 'random').mockReturnValue(0.1);
