@@ -23,16 +23,22 @@ export function createUrql(url: string, token: () => string) {
       fetchExchange,
       subscriptionExchange({
         forwardSubscription: ({ query = '', variables = {}, extensions }) => ({
-          subscribe: (sink) => ({
-            unsubscribe: resumed.subscribe(
+          subscribe(sink) {
+            // urql keeps the errors of one result until another has `errors`. In the first, `[]` would be a failure.
+            let noErrors = {};
+            const unsubscribe = resumed.subscribe(
               { query, variables: { ...variables }, extensions },
               {
-                next: (result) => sink.next(result as ExecutionResult),
+                next(result) {
+                  sink.next({ ...noErrors, ...result } as ExecutionResult);
+                  noErrors = { errors: [] };
+                },
                 error: (reason) => sink.error(reason),
                 complete: () => sink.complete(),
               },
-            ),
-          }),
+            );
+            return { unsubscribe };
+          },
         }),
       }),
     ],

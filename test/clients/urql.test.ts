@@ -1,7 +1,12 @@
 import { afterAll, afterEach, beforeAll, expect, it, vi } from 'vitest';
 
 import { CLIENTS, NOTE_READY, codesOf, createUrql } from '../../docs/clients/urql.ts';
-import { EVENTS_OF_CLIENT, failNextAccessCheck } from '../support/clients/outage.ts';
+import {
+  EVENTS_OF_CLIENT,
+  NOTES,
+  failNextAccessCheck,
+  finishUnreadableNote,
+} from '../support/clients/outage.ts';
 import { type Restarting, logged, openRestarting } from '../support/clients/restarts.ts';
 import { createTally } from '../support/clients/tally.ts';
 import { tokenFor } from '../support/gateway.ts';
@@ -52,6 +57,27 @@ it('receives each note after the query’s cursor once, over a restart', async (
   const all = await logged(gateway, after, types);
   await received.reaches(all.length);
   expect(received.all).toEqual(all);
+  subscription.unsubscribe();
+});
+
+it('delivers an event whose note could not be read, and the next one without an error', async () => {
+  const { eventCursor } = (await gateway.query('{ eventCursor organizations { totalCount } }'))
+    .data;
+  const received = createTally<unknown>();
+  const subscription = urql.client
+    .subscription(NOTES, { after: eventCursor })
+    .subscribe(({ data, error }) => {
+      received.add({ note: data?.noteReady.progressNote, codes: codesOf(error) });
+    });
+  const readable = { note: expect.objectContaining({ note: expect.anything() }), codes: [] };
+  gateway.sandbox.burst(1);
+  await received.reaches(1);
+  finishUnreadableNote(gateway);
+  await received.reaches(2);
+  gateway.sandbox.burst(1);
+  await received.reaches(3);
+  const unreadable = { note: null, codes: ['UPSTREAM_UNAVAILABLE'] };
+  expect(received.all).toEqual([readable, unreadable, readable]);
   subscription.unsubscribe();
 });
 
