@@ -211,6 +211,21 @@ describe('a client that reconnects', () => {
     await client.dispose();
   });
 
+  it('reports each token that was rejected', async () => {
+    await using gateway = await openRestarting();
+    const client = connect(socketUrl(gateway.url), () => 'not-a-token');
+    const closed = createTally<unknown>();
+    client.on('closed', closed.add);
+    const unsubscribe = client.subscribe(
+      { query: EVENTS },
+      { next() {}, error() {}, complete() {} },
+    );
+    await closed.reaches(2);
+    expect(closed.all).toMatchObject([{ code: 4403 }, { code: 4403 }]);
+    unsubscribe();
+    await client.dispose();
+  });
+
   it('can be closed while it reconnects', async () => {
     const client = connect('ws://127.0.0.1:9/graphql', () => 'none');
     const retried = Promise.withResolvers<unknown>();
