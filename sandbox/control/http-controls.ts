@@ -19,8 +19,8 @@ const CONTROLS: Readonly<Record<string, (sandbox: Sandbox, input: Input) => unkn
   'deliver-to': (sandbox, { url }) =>
     sandbox.deliverTo(url === null ? undefined : text(url, 'url')),
   burst: (sandbox, { count }) => sandbox.burst(typeof count === 'number' ? count : 100),
-  'answer-next': (sandbox, { route, heldUntil: _, ...answer }) =>
-    sandbox.answerNext(text(route, 'route'), answer),
+  'answer-next': (sandbox, { route, ...answer }) =>
+    sandbox.answerNext(text(route, 'route'), { ...answer, heldUntil: Promise.resolve() }),
   'start-session': (sandbox, { clientId, ...plan }) =>
     sandbox.startSession(text(clientId, 'clientId'), plan),
   'complete-assessments': (sandbox, { clientId }) =>

@@ -89,10 +89,10 @@ export async function listen(
   server.on('error', onRefused);
   const hostname = host === '0.0.0.0' || host === '::' ? 'localhost' : host;
 
+  const isRunning = () => running.used.size > 0 || app.hasRunningOperations();
   /** Whether all operations end and all responses are sent in this time. Requests that are on their way get 50 ms. */
   async function answeredWithin(ms: number): Promise<boolean> {
     const deadline = performance.now() + ms;
-    const isRunning = () => running.used.size > 0 || app.hasRunningOperations();
     do await delay(50);
     while (isRunning() && performance.now() < deadline);
     return !isRunning();

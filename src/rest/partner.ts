@@ -65,7 +65,7 @@ export function createPartner(connection: PartnerConnection, options: PartnerOpt
     bodyTimeout: 0,
     allowH2: false,
   });
-  const breakers = new Map<Endpoint<unknown>, Breaker>();
+  const breakers = new Map<Endpoint, Breaker>();
   const inFlight = new Map<string, Call>();
 
   /** Makes a call, or joins one in flight for the same GET. The caller has checked the cache already. */
@@ -121,7 +121,7 @@ export function createPartner(connection: PartnerConnection, options: PartnerOpt
       inFlight.get(ended.target.key) === ended && inFlight.delete(ended.target.key),
 
     /** A note's GET and PATCH have the same path, and different breakers. */
-    breakerOf(endpoint: Endpoint<unknown>): Breaker {
+    breakerOf(endpoint: Endpoint): Breaker {
       const known = breakers.get(endpoint);
       if (known) return known;
       const breaker = new Breaker(clock, (state) => observer.breakerChanged?.(state, endpoint));

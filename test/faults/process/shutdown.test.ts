@@ -110,7 +110,7 @@ describe.concurrent('SIGTERM', { timeout: 120_000 }, () => {
 });
 
 const EDIT = `mutation ($input: MagicEditInput!) {
-  result: magicEdit(input: $input) { __typename ... on ProgressNoteChange { raw } }
+  result: magicEdit(input: $input) { type: __typename ... on ProgressNoteChange { raw } }
 }`;
 const EDIT_ROUTE = 'POST /progress-notes/:id/magic-edit';
 
@@ -197,7 +197,7 @@ describe.concurrent('SIGTERM during a mutation', { timeout: 120_000 }, () => {
     expect(await endingOf(server)).toEqual({ code: 0, inTime: true });
     await deployment.start();
     const { data } = await deployment.server.query(EDIT, { input });
-    expect(data.result.__typename).toBe('ProgressNoteChange');
+    expect(data.result.type).toBe('ProgressNoteChange');
   });
 
   it('that hangs answers over WebSocket, and then closes the socket with 1001', async () => {

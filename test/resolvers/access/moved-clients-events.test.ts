@@ -233,10 +233,10 @@ describe('an assessment of a client whose place in the list has changed', () => 
     expect(await logAfterAssessment(client, gateway)).toEqual([]);
     const { data } = await gateway.query(
       `mutation ($input: AssignSecondaryCliniciansInput!) {
-        assignSecondaryClinicians(input: $input) { __typename } }`,
+        result: assignSecondaryClinicians(input: $input) { type: __typename } }`,
       { input: { clientId: client, clinicianIds: [clinician] } },
     );
-    expect(data.assignSecondaryClinicians.__typename).toBe('SecondaryCliniciansAssigned');
+    expect(data.result.type).toBe('SecondaryCliniciansAssigned');
     gateway.sandbox.moveClient(client, clinician);
     gateway.sandbox.removeClient(clients[0]!);
     clock.advance(300);
