@@ -27,7 +27,8 @@ export function useSubscriptions(parts: GatewayParts, { subscribe }: Subscriptio
   async function subscribeOverSse(args: ExecutionArgs) {
     const context = args.contextValue as Required<GatewayContext>;
     const { res, viewer } = context;
-    if (!acceptedBy(res.req).stream) return { errors: [NOT_STREAMED] };
+    // The client may have left while its token was verified: then nothing would release its connection.
+    if (res.closed || !acceptedBy(res.req).stream) return { errors: [NOT_STREAMED] };
     if (!connections.ofViewer.acquire(viewer.subject)) return { errors: [TOO_MANY] };
     const stream = createSseStream(context, parts);
     context.sink = stream;

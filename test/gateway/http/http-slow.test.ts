@@ -162,3 +162,30 @@ it.each(['application/json', 'text/event-stream'])(
     expect(countOf('GET /progress-notes/:id')).toBe(1);
   },
 );
+
+it('an event stream whose client leaves while its token is verified does not count as open', async () => {
+  await using issuer = await openIssuer();
+  await using other = await openGateway({ env: issuer.env, limits: { socketsPerViewer: 1 } });
+  const keys = Promise.withResolvers<void>();
+  issuer.holdUntil(keys.promise);
+  const authorization = `Bearer ${await issuer.token('anna')}`;
+  const stream = (signal: AbortSignal) =>
+    fetch(`${other.url}/graphql`, {
+      method: 'POST',
+      headers: { accept: 'text/event-stream', authorization, 'content-type': 'application/json' },
+      body: JSON.stringify({ query: 'subscription { events { cursor } }' }),
+      signal,
+    });
+  const accepted = nextAccepted(new URL(other.url).port);
+  const leaving = new AbortController();
+  const left = stream(leaving.signal);
+  const closed = once(await accepted, 'close');
+  await expect.poll(issuer.fetches).toBe(1);
+  leaving.abort();
+  await expect(left).rejects.toThrow('aborted');
+  await closed;
+  keys.resolve();
+  const staying = new AbortController();
+  expect((await stream(staying.signal)).status).toBe(200);
+  staying.abort();
+});
