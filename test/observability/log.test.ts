@@ -75,6 +75,15 @@ describe('an error', () => {
     expect(last()['at']).toBe('src/rest/call.ts:30');
   });
 
+  it('has no line of its message, though it looks like one of the stack', () => {
+    const { log, last } = capture();
+    const message = 'Anna\n    at born (file:///x/src/anna-1980.ts:1:1)';
+    log.error('failed', {
+      error: Object.assign(new Error(message), { stack: `Error: ${message}` }),
+    });
+    expect(last()).not.toHaveProperty('at');
+  });
+
   it('of our own is logged by its class and code too', () => {
     const { log, last } = capture();
     log.error('refused', { error: new Unauthenticated('missing') });

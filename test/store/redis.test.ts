@@ -327,6 +327,22 @@ describe.skipIf(!redisAvailable)('a store on Redis', () => {
     expect(replica.cli('XLEN', `${PREFIX}events`)).toBe('2');
   });
 
+  it('acknowledges no copy to another instance before a replica has the event', async () => {
+    const primary = await start('--repl-diskless-sync-delay', '0');
+    const replica = await start('--replicaof', `127.0.0.1 ${primary.port}`);
+    await vi.waitFor(() => {
+      expect(primary.cli('INFO', 'replication')).toContain('state=online');
+    }, 10_000);
+    const [first, second] = [await open(primary.url), await open(primary.url)];
+    await second.log.append([eventOf('a')]);
+    process.kill(replica.pid, 'SIGSTOP');
+    await expect(first.log.append([eventOf('b')])).rejects.toThrow(/replica/);
+    await expect(second.log.append([eventOf('b')])).rejects.toThrow(/replica/);
+    process.kill(replica.pid, 'SIGCONT');
+    await vi.waitFor(() => second.log.append([eventOf('b')]), 15_000);
+    expect(replica.cli('XLEN', `${PREFIX}events`)).toBe('2');
+  });
+
   it('acknowledges nothing on a primary whose other replica may have been promoted', async () => {
     const primary = await start('--repl-diskless-sync-delay', '0');
     const promoted = await start('--replicaof', `127.0.0.1 ${primary.port}`);
