@@ -20,7 +20,7 @@ const CONTROLS: Readonly<Record<string, (sandbox: Sandbox, input: Input) => unkn
     sandbox.deliverTo(url === null ? undefined : text(url, 'url')),
   burst: (sandbox, { count }) => sandbox.burst(typeof count === 'number' ? count : 100),
   'answer-next': (sandbox, { route, ...answer }) =>
-    sandbox.answerNext(text(route, 'route'), { ...answer, heldUntil: Promise.resolve() }),
+    sandbox.answerNext(text(route, 'route'), { ...answer, heldUntil: undefined }),
   'start-session': (sandbox, { clientId, ...plan }) =>
     sandbox.startSession(text(clientId, 'clientId'), plan),
   'complete-assessments': (sandbox, { clientId }) =>

@@ -13,8 +13,8 @@ export interface ScriptedAnswer {
   readonly reset?: 'afterReceiving' | 'midAnswer';
   /** Never responds. */
   readonly hang?: boolean;
-  /** Is sent once this is resolved. */
-  readonly heldUntil?: Promise<unknown>;
+  /** Is sent once this is resolved. Not over HTTP. */
+  readonly heldUntil?: Promise<unknown> | undefined;
   /** The request is executed before this response replaces its own. */
   readonly takesEffect?: boolean;
   readonly times?: number;

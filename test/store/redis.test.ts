@@ -305,12 +305,17 @@ describe.skipIf(!redisAvailable)('a store on Redis', () => {
     await vi.waitFor(() => expect(others()).toBe(0), 10_000);
   });
 
-  it('acknowledges only what a replica has, once there is one', async () => {
+  async function startReplicated() {
     const primary = await start('--repl-diskless-sync-delay', '0');
     const replica = await start('--replicaof', `127.0.0.1 ${primary.port}`);
     await vi.waitFor(() => {
       expect(primary.cli('INFO', 'replication')).toContain('state=online');
     }, 10_000);
+    return { primary, replica };
+  }
+
+  it('acknowledges only what a replica has, once there is one', async () => {
+    const { primary, replica } = await startReplicated();
     const { log, keys } = await open(primary.url);
     await log.append([eventOf('a')]);
     expect(replica.cli('XLEN', `${PREFIX}events`)).toBe('1');
@@ -328,11 +333,7 @@ describe.skipIf(!redisAvailable)('a store on Redis', () => {
   });
 
   it('acknowledges no copy to another instance before a replica has the event', async () => {
-    const primary = await start('--repl-diskless-sync-delay', '0');
-    const replica = await start('--replicaof', `127.0.0.1 ${primary.port}`);
-    await vi.waitFor(() => {
-      expect(primary.cli('INFO', 'replication')).toContain('state=online');
-    }, 10_000);
+    const { primary, replica } = await startReplicated();
     const [first, second] = [await open(primary.url), await open(primary.url)];
     await second.log.append([eventOf('a')]);
     process.kill(replica.pid, 'SIGSTOP');
