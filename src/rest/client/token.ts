@@ -41,12 +41,7 @@ export function createTokens(
     return token?.value;
   }
 
-  function renew(): Promise<void> {
-    pending ??= request().finally(() => {
-      pending = undefined;
-    });
-    return pending;
-  }
+  const renew = (): Promise<void> => (pending ??= request().finally(() => (pending = undefined)));
 
   async function request(): Promise<void> {
     const what = 'the credentials were refused';
