@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-import { PAGE_SIZE, firstOffsetOf, lastPageOf, type Page } from '../page.ts';
+import { PAGE_SIZE, firstOffsetOf, lastPageOf, type Page, type Row } from '../page.ts';
 import { toUuid, type Uuid } from '../uuid.ts';
 import { CHANGING_TTL_MS, anotherRecord, endpoint, isOther, type Endpoint } from './endpoints.ts';
 import { isObject, textOf, type JsonObject } from '../json.ts';
@@ -116,13 +116,9 @@ export const listEndpoints = {
   programsOfClient: list('/clients/:clientId/programs', readProgram),
 };
 
-type RecordByList = {
-  [N in keyof typeof listEndpoints]: (typeof listEndpoints)[N] extends Endpoint<Page<infer Row>>
-    ? Row
-    : never;
-};
-export type ListName = keyof RecordByList;
-export type RecordOf<N extends ListName> = RecordByList[N];
+export type ListName = keyof typeof listEndpoints;
+export type RecordOf<N extends ListName> =
+  (typeof listEndpoints)[N] extends Endpoint<Page<infer Record extends Row>> ? Record : never;
 
 export interface ListRef<N extends ListName = ListName> {
   readonly name: N;

@@ -1,8 +1,8 @@
 import { NotFound, hasCode } from '../../errors.ts';
 import type { Context } from '../../context.ts';
 import { type Loaded, whenLoaded } from '../../loaded.ts';
-import { PAGE_SIZE, type Page, firstOffsetOf, pagesBetween } from '../../page.ts';
-import { type ListName, type ListRef, type RecordOf, listKeyOf } from '../../rest/lists.ts';
+import { PAGE_SIZE, type Page, type Row, firstOffsetOf, pagesBetween } from '../../page.ts';
+import { type ListName, type ListRef, listKeyOf } from '../../rest/lists.ts';
 import type { Uuid } from '../../uuid.ts';
 import {
   type ClientRef,
@@ -40,7 +40,7 @@ export function loadListPage<N extends ListName>(
   });
 }
 
-function refsOf(list: ListRef, page: Page<RecordOf<ListName>>): Page<ListedRef> {
+function refsOf(list: ListRef, page: Page<Row>): Page<ListedRef> {
   const { row: type, parent } = { parent: undefined, ...LISTS[list.name] };
   const parents = parent && { [`${kindOf(parent)}Id`]: list.id };
   const rows = page.rows.map((record) => {
