@@ -3,11 +3,10 @@ import { type WindowArgs, sizeOf } from '../connection/window.ts';
 import { type Context, MAX_EVENTS_READ } from '../context.ts';
 import { type EventFilter, matches } from '../events/filter.ts';
 import type { PartnerEvent, SessionEvent } from '../events/partner-event.ts';
-import { PartnerError } from '../rest/errors.ts';
 import { OF_SUBJECT_LIMIT } from '../store/store.ts';
 import { RECORD_KINDS } from '../viewer/viewer.ts';
 import { isOpen, requireAccess } from './access/prove.ts';
-import { CodedError, NotFound } from '../errors.ts';
+import { CodedError, NotFound, hasCode } from '../errors.ts';
 import { Lookup } from './lookup/lookup.ts';
 import { type ListedRef, NAMED_TYPES, type SessionRef, kindOf } from './refs.ts';
 
@@ -102,8 +101,7 @@ async function readEvents({ after }: WindowArgs, first: number, filter: EventFil
         if (matches(filter, event) && (await isVisible(event, filter, ctx))) found.push(event);
       } catch (error) {
         // The next page begins with this event, and with a new limit.
-        const isLimit = error instanceof PartnerError && error.code === 'QUERY_TOO_EXPENSIVE';
-        if (isLimit && at > start) return { found, next: at };
+        if (hasCode(error, 'QUERY_TOO_EXPENSIVE') && at > start) return { found, next: at };
         throw error;
       }
       if (found.length > first) return { found, next: event.position };
