@@ -18,10 +18,9 @@ import {
 import { type CompiledQuery, compileQuery, isCompiledQuery } from 'graphql-jit';
 import { LRUCache } from 'lru-cache';
 
+import { type Loaded, whenLoaded } from '../../loaded.ts';
 import type { ExecutionContext, GatewayPlugin } from '../yoga.ts';
 import { createShapeOf } from './use-document-limits.ts';
-
-type Result = ExecutionResult | Promise<ExecutionResult>;
 
 /** With fragments expanded. Compiling takes up to 0.25 ms a selection, and stops the event loop meanwhile. */
 const MAX_SELECTIONS = 100;
@@ -63,16 +62,14 @@ export function createExecutor(maxCompiled = 2_000) {
     return query;
   }
 
-  return (args: ValidatedExecutionArgs): Result => {
+  return (args: ValidatedExecutionArgs): Loaded<ExecutionResult> => {
     const query = compiled.get(args.operation) ?? compileAtSecondUse(args);
     if (!query || hasNullForDefault(args)) return executeRootSelectionSet(args);
     const { rootValue, contextValue, rawVariableValues } = args;
     // graphql-jit would take a variable named `toString` that is left out from `Object.prototype`.
     const variables = Object.assign(Object.create(null), rawVariableValues);
-    const result: Result = query.query(rootValue, contextValue, variables);
-    return result instanceof Promise
-      ? result.then((settled) => withNodes(settled, args))
-      : withNodes(result, args);
+    const result: Loaded<ExecutionResult> = query.query(rootValue, contextValue, variables);
+    return whenLoaded(result, (loaded) => withNodes(loaded, args));
   };
 }
 
