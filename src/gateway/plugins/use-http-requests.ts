@@ -15,8 +15,6 @@ import type { GatewayPlugin, GatewayYoga, HttpContext } from '../yoga.ts';
 import type { AnswerCache, CachedAnswer } from './use-answer-cache.ts';
 import { addViewer } from './use-viewer.ts';
 
-type Result = ExecutionResult | CachedAnswer | Subscription;
-
 type JsonResponse = Pick<CachedAnswer, 'content'> &
   Readonly<{ status: number; headers: Record<string, string> }>;
 
@@ -45,7 +43,7 @@ export function createHttpRequests(parts: GatewayParts, answers: AnswerCache) {
   const unread = createLimit<string>(unreadCharacters);
   let yoga: Pick<GatewayYoga, 'getEnveloped'>;
 
-  async function resultOf(context: HttpContext): Promise<Result> {
+  async function resultOf(context: HttpContext) {
     const { res, authError } = context;
     const { req } = res;
     context.requestId = requestIdOf(req);
