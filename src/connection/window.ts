@@ -43,9 +43,8 @@ export function sizeIssues(args: WindowArgs): string[] {
     if (Number.isInteger(count) && count >= 1 && count <= MAX_ROWS) continue;
     issues.push(`"${name}" must be between 1 and ${MAX_ROWS}, but got ${count}`);
   }
-  if (typeof args.first === 'number' && typeof args.last === 'number') {
+  if (typeof args.first === 'number' && typeof args.last === 'number')
     issues.push('"first" and "last" exclude each other, but got both');
-  }
   return issues;
 }
 

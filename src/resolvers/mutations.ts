@@ -22,9 +22,8 @@ export type Rejected = Missing | Invalid | { readonly kind: 'locked' };
 
 /** A rejection by the Partner API or by this gateway; any other error is thrown. */
 function rejectionOf(error: unknown): Missing | Invalid {
-  if (error instanceof PartnerRejected || error instanceof BadInput) {
+  if (error instanceof PartnerRejected || error instanceof BadInput)
     return { kind: 'invalid', issues: error.issues };
-  }
   return missingOf(error);
 }
 
@@ -67,9 +66,8 @@ async function auditedWrite<T extends { readonly kind: string }>(
   ctx: Context,
   write: () => Promise<T | Missing>,
 ): Promise<T | Missing> {
-  if (ctx.audit && ctx.auditProblem()) {
+  if (ctx.audit && ctx.auditProblem())
     throw nothingSent('write down who changes what. Try again in some minutes');
-  }
   const audit = (outcome: string) => ctx.audit?.writeNow(`${action}: ${outcome}`, record);
   audit('asked for');
   ctx.loaders.clear();
@@ -90,9 +88,8 @@ async function auditedWrite<T extends { readonly kind: string }>(
 
 /** If the outcome is unknown, the message has the hint for this kind of write. */
 function clientErrorOf(error: unknown, hint: string): unknown {
-  if (error instanceof StoreUnavailable) {
+  if (error instanceof StoreUnavailable)
     return nothingSent('reach its own store. Try again in a moment');
-  }
   if (!(error instanceof PartnerError && error.code === 'OUTCOME_UNKNOWN')) return error;
   const message = `No clear answer came: the change may or may not have taken effect, so ${hint}.`;
   return new CodedError('OUTCOME_UNKNOWN', message);
@@ -138,9 +135,8 @@ export function changeNote(
   return auditedWrite<ChangeOutcome>(action, `${type}:${id}`, ctx, async () => {
     const issues = issuesOf(action, { userInstructions, patch, idempotencyKey: key });
     if (issues.length > 0) return { kind: 'invalid', issues };
-    if (!target.session && !ctx.reach.isPartner) {
+    if (!target.session && !ctx.reach.isPartner)
       throw NotFound.without('`sessionId` and `clientId`');
-    }
     const session = target.session && (await opened(target.session, ctx));
     if (target.session && !session) return { kind: 'missing' };
     const run = () => perform({ ...target, session }, writes[action], body, ctx);
@@ -230,9 +226,8 @@ export type Minted = { readonly kind: 'minted'; readonly tokens: JsonObject };
  */
 export function authenticateClinician(id: Uuid, ctx: Context): Promise<Minted | Missing> {
   return auditedWrite('authenticateClinician', `Clinician:${id}`, ctx, async () => {
-    if (!ctx.isPlainHttp) {
+    if (!ctx.isPlainHttp)
       throw new BadInput('Clinician tokens are available over plain HTTP only.');
-    }
     if (!(await isOpen({ type: 'Clinician', id }, ctx))) return { kind: 'missing' };
     const tokens = await ctx.partner.send(writes.authenticateClinician, id, undefined, ctx.usage);
     return { kind: 'minted', tokens };

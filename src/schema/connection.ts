@@ -98,9 +98,8 @@ function filterOf({ filter, defaultOnly }: ListArgs, { ids }: Context): ListRef[
   if (issues.length > 0) throw new BadInput(...issues);
   const query = given.map(([name, text]) => {
     // The Partner API rejects such a number, so the call is saved.
-    if (name === 'phoneNumber' && !text.startsWith('+')) {
+    if (name === 'phoneNumber' && !text.startsWith('+'))
       throw new BadInput('"phoneNumber" must begin with its calling code, as in +15550100.');
-    }
     // The only filters by id are by a clinician's.
     const isId = name === 'id' || name === 'clinicianId';
     return [name, isId ? parseId('Clinician', name, text, ids).id : text] as const;

@@ -124,9 +124,8 @@ builder.queryType({
       nullable: { list: false, items: true },
       args: { ids: t.arg.idList({ required: true, description: 'Global ids, 100 at most.' }) },
       resolve: (_root, { ids }, ctx, info) => {
-        if (ids.length > MAX_NODES) {
+        if (ids.length > MAX_NODES)
           throw new BadInput(`"ids" must have at most ${MAX_NODES} items, but got ${ids.length}`);
-        }
         const nodes = ids.map((id) => ctx.ids.decode(id));
         // One error for all invalid ids: thousands, with aliases, would take a second.
         const invalid = [...nodes.keys()].filter((index) => !nodes[index]);

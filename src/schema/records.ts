@@ -36,9 +36,8 @@ function idWithSession(type: NodeType, session: SessionRef, ctx: Context): Loade
   // A viewer whose grant names the session may not know its client.
   if (ctx.reach.holds('session', id)) return encode(type, id, undefined, ctx);
   // Rows of a cached page are shared by all operations, so each row is signed once.
-  if (session.clientId) {
+  if (session.clientId)
     return ((session.globalIds ??= {})[type] ??= encode(type, id, session.clientId, ctx));
-  }
   // A client that an argument names goes into the id once a list has confirmed it.
   const confirmed = session.namedParents?.clientId ? find(session, ctx) : undefined;
   return whenLoaded(confirmed, (found) => encode(type, id, found?.clientId, ctx));

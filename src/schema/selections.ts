@@ -60,9 +60,8 @@ function collectFields(
       const fragment = isSpread ? fragmentDefinitions[selection.name.value] : selection;
       const condition = fragment?.typeCondition?.name.value;
       const narrowed = condition ? schema.getType(condition) : owner;
-      if (isCompositeType(narrowed) && doTypesOverlap(schema, type, narrowed)) {
+      if (isCompositeType(narrowed) && doTypesOverlap(schema, type, narrowed))
         collect(fragment?.selectionSet, narrowed);
-      }
     }
   };
 

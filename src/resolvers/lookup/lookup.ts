@@ -207,11 +207,10 @@ export class Lookup {
   /** Undefined if the parent is gone, or the list became shorter than this page. */
   private async page<N extends ListName>(list: ListRef<N>, page: number, since?: number) {
     const { budget } = this.options;
-    if (budget && budget.pagesLeft <= 0) {
+    if (budget && budget.pagesLeft <= 0)
       throw new NotFound(
         `The record was not found within ${this.ctx.lookupMaxCalls} calls to the Partner API: add ${budget.argument} to say where it is.`,
       );
-    }
     try {
       const read = loadListPage(list, page, this.ctx, since);
       // A cached page costs no call.

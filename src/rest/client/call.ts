@@ -186,9 +186,8 @@ export class Call {
     const isDefinite = !isWrite || error instanceof PartnerRejected || hasCode(error, 'NOT_FOUND');
     const unclear = this.failures.find((each) => each.mayHaveTakenEffect && !isDefinite)?.error;
     const failure = unclear ? this.error('OUTCOME_UNKNOWN', 'no clear answer came') : error;
-    if (failure instanceof PartnerError) {
+    if (failure instanceof PartnerError)
       this.report(failure, (unclear ?? failure).message, this.usage);
-    }
     for (const { reject } of this.waiters) reject(failure);
   }
 
@@ -234,9 +233,8 @@ export class Call {
     const delayMs = nextDelay(this.failures, maxAttempts, this.endsAt - clock.now(), random);
     // There may be no newer token to repeat the request with, and never is for the request for a token.
     const isSameToken = attempt.token === NO_TOKEN || attempt.token === tokens.current();
-    if (delayMs === null || (failure.kind === 'unauthorized' && isSameToken)) {
+    if (delayMs === null || (failure.kind === 'unauthorized' && isSameToken))
       return this.fail(failure.error);
-    }
     // The operations may have ended since the answer came.
     if (isWrite && this.usage.isOver) return this.fail(this.error('TIMEOUT', OPERATION_ENDED));
     if (this.waiters.length === 0 || pool.destroyed) return this.fail(failure.error);

@@ -100,9 +100,8 @@ export function createLimiter(
     },
     /** Counts a call that is sent, for the rate and the day. Returns the seconds until tomorrow if today's quota is used up. */
     spend(): number | undefined {
-      if (usedToday() >= (dailyQuota ?? Number.POSITIVE_INFINITY)) {
+      if (usedToday() >= (dailyQuota ?? Number.POSITIVE_INFINITY))
         return Math.ceil(((day + 1) * DAY_MS - clock.wallNow()) / 1_000);
-      }
       used += 1;
       permits -= 1;
       return undefined;

@@ -57,9 +57,8 @@ export function failureOf(route: string, attempt: Attempt, wallNow: number): Fai
   }
   const { layer, messages } = shapeOf(jsonOf(attempt));
   const answered = `answered with status ${status}`;
-  if (status >= 500) {
+  if (status >= 500)
     return { ...failed('unanswered', 'UPSTREAM_UNAVAILABLE', answered), mayHaveTakenEffect: true };
-  }
   if (status === 401) {
     const what = `${token ? 'the access token' : 'the client id or secret'} was refused`;
     const failure = failed('unauthorized', 'UPSTREAM_CREDENTIALS', what);
@@ -71,14 +70,12 @@ export function failureOf(route: string, attempt: Attempt, wallNow: number): Fai
     const what = 'the Partner API asks for fewer calls';
     return { ...failed('throttled', 'UPSTREAM_RATE_LIMITED', what, seconds), retryAfterMs };
   }
-  if (status === 400 && layer !== 'unknown') {
+  if (status === 400 && layer !== 'unknown')
     return { kind: 'final', error: new PartnerRejected(route, messages) };
-  }
-  if (status === 403 && layer === 'gateway') {
+  if (status === 403 && layer === 'gateway')
     return messages[0] === 'Missing Authentication Token'
       ? failed('final', 'UPSTREAM_ROUTE', 'the Partner API has no such route')
       : failed('key-refused', 'UPSTREAM_CREDENTIALS', 'the API key was refused');
-  }
   if (status === 403 && layer === 'application') {
     if (messages.some((message) => /progress note is locked/i.test(message))) {
       const locked = new NoteLocked('BAD_USER_INPUT', route, 'the progress note is locked');
@@ -107,9 +104,8 @@ export function failureOf(route: string, attempt: Attempt, wallNow: number): Fai
  */
 function shapeOf(body: unknown) {
   const { error, message }: JsonObject = isObject(body) ? body : {};
-  if (isObject(error)) {
+  if (isObject(error))
     return { layer: 'application', messages: messagesOf(error['message']) } as const;
-  }
   if (typeof message === 'string') return { layer: 'gateway', messages: [message] } as const;
   return { layer: 'unknown', messages: [] } as const;
 }

@@ -44,9 +44,8 @@ function prepareDatabase(db: DatabaseSync): void {
     PRAGMA wal_autocheckpoint = 16000;
   `);
   const version = Number(db.prepare('PRAGMA user_version').get()?.['user_version']);
-  if (version !== VERSION && version !== 0) {
+  if (version !== VERSION && version !== 0)
     throw new StoreUnavailable(`it has format ${version}, but this version reads ${VERSION} only`);
-  }
   db.exec(`BEGIN IMMEDIATE; ${TABLES}`);
   db.prepare("INSERT OR IGNORE INTO meta VALUES ('epoch', ?)").run(crypto.randomUUID());
   db.exec(`PRAGMA user_version = ${VERSION}; COMMIT`);
