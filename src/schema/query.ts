@@ -89,18 +89,13 @@ const recordById = <T extends Capitalize<GrantedKind>, P extends keyof ByIdArgs 
 const MAX_NODES = 100;
 
 function nodeById(node: NodeId, ctx: Context, info: GraphQLResolveInfo): Loaded<NodeRef | null> {
-  switch (node.type) {
-    case 'ProgressNote':
-      return noteById({ noteId: node.id as Uuid | undefined, session: sessionIn(node) }, ctx);
-    case 'Transcript':
-      return transcripts.byId(sessionIn(node)!, ctx);
-    case 'MDM':
-      return mdms.byId(sessionIn(node)!, ctx);
-    case 'AssessmentScore':
-      return scoreById({ id: node.id as Uuid, clientId: node.clientId }, ctx);
-    default:
-      return byId(node as ListedRef, wantsAttributes(info, node.type, ctx), ctx);
-  }
+  const { type, id, clientId } = node;
+  const session = sessionIn(node);
+  if (type === 'ProgressNote') return noteById({ noteId: id as Uuid | undefined, session }, ctx);
+  if (type === 'Transcript') return transcripts.byId(session!, ctx);
+  if (type === 'MDM') return mdms.byId(session!, ctx);
+  if (type === 'AssessmentScore') return scoreById({ id: id as Uuid, clientId }, ctx);
+  return byId(node as ListedRef, wantsAttributes(info, type, ctx), ctx);
 }
 
 builder.queryType({
