@@ -1,18 +1,14 @@
 /** An object as the Partner API gave it. */
 export type JsonObject = Readonly<Record<string, unknown>>;
 
-export function isObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
+export const isObject = (value: unknown): value is JsonObject =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** A string, or null for any other type: it must not fail the whole record. */
-export function textOf(value: unknown): string | null {
-  return typeof value === 'string' ? value : null;
-}
+export const textOf = (value: unknown): string | null => (typeof value === 'string' ? value : null);
 
-export function objectsOf(value: unknown): readonly JsonObject[] {
-  return Array.isArray(value) ? value.filter(isObject) : [];
-}
+export const objectsOf = (value: unknown): readonly JsonObject[] =>
+  Array.isArray(value) ? value.filter(isObject) : [];
 
 /** JSON of any depth can be parsed, but serializing it takes stack for each level. Real data stays far below this. */
 export const MAX_LEVELS = 200;

@@ -2,6 +2,5 @@
 export type Loaded<T> = T | Promise<T>;
 
 /** Applies `next` to the value: synchronously if it is available, later if it is a promise. */
-export function whenLoaded<T, U>(loaded: Loaded<T>, next: (value: T) => Loaded<U>): Loaded<U> {
-  return loaded instanceof Promise ? loaded.then(next) : next(loaded);
-}
+export const whenLoaded = <T, U>(loaded: Loaded<T>, next: (value: T) => Loaded<U>): Loaded<U> =>
+  loaded instanceof Promise ? loaded.then(next) : next(loaded);

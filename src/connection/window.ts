@@ -30,11 +30,10 @@ export function parseWindowArgs(args: WindowArgs, cursors: CursorSealer, key: st
 }
 
 /** The number of rows, and the end of the range between the cursors from which they are counted. */
-export function sizeOf({ first, last }: WindowArgs): { from: 'first' | 'last'; count: number } {
-  return typeof last === 'number'
+export const sizeOf = ({ first, last }: WindowArgs): { from: 'first' | 'last'; count: number } =>
+  typeof last === 'number'
     ? { from: 'last', count: last }
     : { from: 'first', count: first ?? DEFAULT_ROWS };
-}
 
 export function sizeIssues(args: WindowArgs): string[] {
   const issues: string[] = [];

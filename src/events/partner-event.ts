@@ -136,16 +136,14 @@ function readTimeStamp(value: unknown, now: number): string | undefined {
 }
 
 /** A note may keep its id over several regenerations, so its events are told apart by the sender's time. */
-export function toNewEvent(facts: EventFacts, receivedAt: number, time?: string): NewEvent {
-  return {
-    key: `${facts.type}:${dedupeId(facts)}`,
-    time: facts.type === 'progress_note_regenerated' ? time : undefined,
-    receivedAt,
-    subject: 'sessionId' in facts ? sessionSubject(facts.sessionId) : undefined,
-    mark: markOf(facts),
-    body: JSON.stringify(facts),
-  };
-}
+export const toNewEvent = (facts: EventFacts, receivedAt: number, time?: string): NewEvent => ({
+  key: `${facts.type}:${dedupeId(facts)}`,
+  time: facts.type === 'progress_note_regenerated' ? time : undefined,
+  receivedAt,
+  subject: 'sessionId' in facts ? sessionSubject(facts.sessionId) : undefined,
+  mark: markOf(facts),
+  body: JSON.stringify(facts),
+});
 
 function markOf(facts: EventFacts): string | undefined {
   if (facts.type === 'progress_note_finalized') return lockedMark(facts.progressNoteId);
