@@ -115,8 +115,7 @@ function artifact<T extends ArtifactRef['type']>(
 ) {
   const load = (session: SessionRef, ctx: Context) =>
     whenLoaded(ctx.loaders.record<ArtifactRef['record'] | null>(endpoint, session.id), (record) => {
-      if (record)
-        ctx.loaders.requireSame(endpoint, session.id, record.clientId, clientIdOf(session));
+      ctx.loaders.requireSame(endpoint, session.id, record?.clientId, clientIdOf(session));
       return record;
     });
 

@@ -59,7 +59,7 @@ export class Loaders {
   }
 
   /** Throws if an answer names another record than the expected one: it must be neither shown nor cached. */
-  requireSame(endpoint: Endpoint, id: Uuid, named: Uuid | null, expected: Uuid | undefined): void {
+  requireSame(endpoint: Endpoint, id: Uuid, named?: Uuid | null, expected?: Uuid): void {
     if (!expected || !named || named === expected) return;
     const { path, template } = endpoint;
     this.client.invalidate([path(id)]);
