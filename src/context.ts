@@ -68,7 +68,6 @@ export function createContext(
     usage,
     /** For look-ahead: graphql-jit's `info` has other variables than graphql-js'. */
     executionArgs: operation.args,
-    /** True if the response is plain JSON over HTTP. */
     isPlainHttp: operation.isPlainHttp,
     loaders: services.partner.loadersFor(usage),
     /** Records every patient's record that is returned, and every record that is denied. */

@@ -73,7 +73,6 @@ function textOf(bytes: Buffer): string {
   return bytes.toString('utf8');
 }
 
-/** Reads a body as text. */
 export function createBodyOf(maxBytes: number) {
   const read = createBodyReader(maxBytes);
 
@@ -93,7 +92,6 @@ export const REQUEST_ID_HEADER = 'x-request-id';
 const PLAIN_ID =
   /^(?=.{1,40}$)(?=.*\d)(?!.*(?<![0-9a-f])\d\d?[-_.:]\d\d?(?![0-9a-f]))(?:[a-z]{1,8}[-_.:])?(?:[0-9a-f]+(?:[-_.:][0-9a-f]+)*|[0-9a-hjkmnp-tv-z]{26})$/i;
 
-/** The id that the request was given. */
 export const requestIdOf = ({ headers }: IncomingMessage): string =>
   String(headers[REQUEST_ID_HEADER]);
 
