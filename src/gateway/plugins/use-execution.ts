@@ -1,6 +1,5 @@
 import {
   type ASTVisitor,
-  type ExecutionArgs,
   type ExecutionResult,
   type FieldNode,
   GraphQLError,
@@ -32,7 +31,7 @@ const MAX_SELECTIONS = 100;
  */
 export function useExecution(): GatewayPlugin {
   const execute = createExecutor();
-  function executeValidated({ contextValue }: ExecutionArgs) {
+  function executeValidated({ contextValue }: { readonly contextValue?: unknown }) {
     const { operation, resolverContext } = contextValue as ExecutionContext;
     return execute({ ...operation.args, contextValue: resolverContext });
   }

@@ -1,4 +1,3 @@
-import type { ExecutionArgs } from 'graphql';
 import { usePayloadFormatter } from 'graphql-yoga';
 
 import { createContext } from '../../context.ts';
@@ -13,8 +12,7 @@ import type { ExecutionContext, GatewayContext, GatewayPlugin } from '../yoga.ts
  */
 export function useOperationContext({ services, config }: GatewayParts): GatewayPlugin {
   /** Returns a function to be called when the operation is answered. */
-  function createResolverContext({ contextValue }: ExecutionArgs): () => void {
-    const context = contextValue as GatewayContext;
+  function createResolverContext(context: GatewayContext): () => void {
     const { viewer, operation, requestId, traceHeaders, res } = context;
     const usage = createUsage(
       { maxCalls: config.operation.maxUpstreamCalls, traceHeaders, requestId },
@@ -32,8 +30,8 @@ export function useOperationContext({ services, config }: GatewayParts): Gateway
     };
   }
   return {
-    onExecute: ({ args }) => ({ onExecuteDone: createResolverContext(args) }),
-    onSubscribe: ({ args }) => ({ onSubscribeResult: createResolverContext(args) }),
+    onExecute: ({ context }) => ({ onExecuteDone: createResolverContext(context) }),
+    onSubscribe: ({ context }) => ({ onSubscribeResult: createResolverContext(context) }),
   };
 }
 

@@ -1,5 +1,3 @@
-import type { ExecutionArgs } from 'graphql';
-
 import { hasExpired } from '../../viewer/viewer.ts';
 import { requestRejected } from '../client-error.ts';
 import { Backlog, type OpenConnection } from '../open-connections.ts';
@@ -24,7 +22,7 @@ const TOO_MANY = requestRejected(
 export function useSubscriptions(parts: GatewayParts, { subscribe }: Subscriptions): GatewayPlugin {
   const { connections } = parts;
 
-  async function subscribeOverSse(args: ExecutionArgs) {
+  async function subscribeOverSse(args: Parameters<typeof subscribe>[0]) {
     const context = args.contextValue as Required<GatewayContext>;
     const { res, viewer } = context;
     // The client may have left while its token was verified: then nothing would release its connection.
@@ -51,9 +49,8 @@ export function useSubscriptions(parts: GatewayParts, { subscribe }: Subscriptio
   }
 
   return {
-    onSubscribe({ args: { contextValue }, setSubscribeFn }) {
-      setSubscribeFn((contextValue as GatewayContext).res ? subscribeOverSse : subscribe);
-    },
+    onSubscribe: ({ context, setSubscribeFn }) =>
+      setSubscribeFn(context.res ? subscribeOverSse : subscribe),
   };
 }
 

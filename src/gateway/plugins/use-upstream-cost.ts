@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { type ExecutionArgs, validateExecutionArgs } from 'graphql';
 import { isAsyncIterable } from 'graphql-yoga';
 
-import { type ClientError, documentRejected, operationRejected } from '../client-error.ts';
+import { documentRejected, operationRejected } from '../client-error.ts';
 import { type ArgumentProblem, estimateCalls } from '../../schema/selections.ts';
 import type { GatewayParts } from '../gateway.ts';
 import { acceptedBy } from '../request.ts';
@@ -18,9 +18,8 @@ export function useUpstreamCost({ config }: GatewayParts): GatewayPlugin {
   const { maxEstimatedCalls } = config.operation;
 
   /** Returns why the operation is rejected, if it is. */
-  function prepare(args: ExecutionArgs): readonly ClientError[] | undefined {
+  function prepare(args: ExecutionArgs, context: GatewayContext) {
     const startedAt = performance.now();
-    const context = args.contextValue as GatewayContext;
     const validated = validateExecutionArgs({
       ...args,
       hideSuggestions: true,
@@ -47,13 +46,13 @@ export function useUpstreamCost({ config }: GatewayParts): GatewayPlugin {
   }
 
   return {
-    onExecute({ args, setResultAndStopExecution }) {
-      const errors = prepare(args);
+    onExecute({ args, context, setResultAndStopExecution }) {
+      const errors = prepare(args, context);
       if (errors) return setResultAndStopExecution({ errors });
       return {
-        onExecuteDone({ args: { contextValue }, result, setResult }) {
+        onExecuteDone({ result, setResult }) {
           if (isAsyncIterable(result)) return;
-          const { operation, resolverContext } = contextValue as ExecutionContext;
+          const { operation, resolverContext } = context as ExecutionContext;
           const { calls, cached, coalesced, retried } = resolverContext.usage;
           const upstream = { estimated: operation.estimated, calls, cached, coalesced, retried };
           const extensions = { ...result.extensions, upstream };
@@ -61,8 +60,8 @@ export function useUpstreamCost({ config }: GatewayParts): GatewayPlugin {
         },
       };
     },
-    onSubscribe({ args, setResultAndStopExecution }) {
-      const errors = prepare(args);
+    onSubscribe({ args, context, setResultAndStopExecution }) {
+      const errors = prepare(args, context);
       if (errors) setResultAndStopExecution({ errors });
     },
   };
