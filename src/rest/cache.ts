@@ -66,7 +66,7 @@ export function createResponseCache(clock: Clock) {
     invalidate(path: string): readonly string[] {
       const other = entries.peek(path)?.path ?? path;
       // A template is the path of many answers.
-      const paths = other.includes('/:') ? [path] : [path, other];
+      const paths = other === path || other.includes('/:') ? [path] : [path, other];
       for (const each of paths) {
         invalidatedAt.set(each, clock.now());
         drop(each);
