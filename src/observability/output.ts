@@ -8,7 +8,8 @@ const SHARE_OF_READS = 0.95;
 const CHUNK_LINES = 200;
 const [FLUSH_MS, MAX_STALL_MS] = [50, 1_000];
 
-const isAudit = (line: string): boolean => line.startsWith('{"level":"audit"');
+/** Or the line break before the lines of an earlier process, which may have written half of one. */
+const isAudit = (line: string): boolean => line === '\n' || line.startsWith('{"level":"audit"');
 const isChange = (line: string): boolean =>
   isAudit(line) && /"outcome":"(?!filter)\w+: /.test(line);
 
@@ -47,8 +48,8 @@ export function createOutput(writeSome: (bytes: Buffer) => number) {
       queue.splice(0, whole.toString('latin1').split('\n').length - 1);
       written -= whole.length;
     }
-    [isBlocked, progressAt] = [false, performance.now()];
     if (spooled > 0) save(queue, 'w');
+    [isBlocked, isSaved, progressAt] = [false, true, performance.now()];
   }
 
   /** No fsync: the file has to outlive this process only, and a slow disk must not stop it. */
@@ -58,8 +59,11 @@ export function createOutput(writeSome: (bytes: Buffer) => number) {
     const audits = lines.filter(isAudit);
     try {
       fs.mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+      // On a full disk the old lines stay, since the file is not emptied before the new ones are written.
+      const file = flag === 'w' ? `${path}.new` : path;
       // It names patients' records: only this user may read it.
-      fs.writeFileSync(path, audits.join(''), { flag, mode: 0o600 });
+      fs.writeFileSync(file, audits.join(''), { flag, mode: 0o600 });
+      if (file !== path) fs.renameSync(file, path);
       spooled = audits.length + (flag === 'a' ? spooled : 0);
       isSaved = true;
     } catch {} // The next update tries again.
@@ -93,14 +97,14 @@ export function createOutput(writeSome: (bytes: Buffer) => number) {
     openSpool(file: string): void {
       const text = fs.existsSync(file) ? fs.readFileSync(file, 'utf8') : '';
       // Whole lines only: a crash may have left half of the last one.
-      const lines = text.match(/^.*\n/gm)?.filter(isAudit) ?? [];
-      queue.push(...lines);
+      const lines = text.match(/^\{.*\n/gm)?.filter(isAudit) ?? [];
+      if (lines.length > 0) queue.push('\n', ...lines);
       [path, spooled] = [file, lines.length];
       flush();
     },
     /** Why a change that is made now might not be audited. */
     problem(): string | undefined {
-      if (!isBlocked || (isSaved && !isFull())) return undefined;
+      if (isSaved ? !(isBlocked && isFull()) : queue.length === 0) return undefined;
       return 'stdout is blocked, and there is no space for more audit lines in EVENT_STORE_DIR';
     },
     counts: () => ({ spooled, lost, dropped, unwritten: queue.length }),

@@ -66,12 +66,16 @@ async function auditedWrite<T extends { readonly kind: string }>(
   ctx: Context,
   write: () => Promise<T | Missing>,
 ): Promise<T | Missing> {
-  if (ctx.audit && ctx.auditProblem())
+  const requireAudit = () => {
+    if (!ctx.audit || !ctx.auditProblem()) return;
     throw nothingSent('write down who changes what. Try again in some minutes');
+  };
+  requireAudit();
   const audit = (outcome: string) => ctx.audit?.writeNow(`${action}: ${outcome}`, record);
   audit('asked for');
   ctx.loaders.clear();
   try {
+    requireAudit(); // The line itself may have been the one that could not be written.
     const outcome = await write().catch(missingOf);
     audit(outcome.kind === 'missing' ? 'denied' : outcome.kind);
     return outcome;

@@ -1,6 +1,14 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { appendFileSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
+import {
+  appendFileSync,
+  closeSync,
+  mkdtempSync,
+  openSync,
+  readFileSync,
+  rmSync,
+  statSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text as textOf } from 'node:stream/consumers';
@@ -32,6 +40,9 @@ const audit = (n: number, outcome = 'read') =>
   `{"level":"audit","n":${n},"outcome":"${outcome}"}\n`;
 const numbers = (from: number, to: number) => Array.from({ length: to - from }, (_, i) => from + i);
 
+const auditedIn = (text: string) =>
+  [...text.matchAll(/^\{"level":"audit","n":(\d+).*\}$/gm)].map(([, n]) => Number(n));
+
 /** Reads at most `most` bytes until `read` allows more. */
 function reader(most: number) {
   let [bytesRead, left, isRead] = [Buffer.alloc(0), most, true];
@@ -47,8 +58,7 @@ function reader(most: number) {
     },
     read: (bytes: number) => (left = bytes),
     text,
-    audited: () =>
-      [...text().matchAll(/^\{"level":"audit","n":(\d+).*\}$/gm)].map(([, n]) => Number(n)),
+    audited: () => auditedIn(text()),
     /** Takes everything from now on, and keeps nothing. */
     discard: () => void ([bytesRead, isRead] = [Buffer.alloc(0), false]),
   };
@@ -128,6 +138,33 @@ describe.concurrent('without a reader', () => {
     await lines.close();
     expect(first.audited()).toEqual([0, 1, 2]);
     expect(second.audited()).toEqual([...numbers(3, 50), 51]);
+    // The first process has left half a line in the pipe.
+    expect(auditedIn(first.text() + second.text())).toEqual([...numbers(0, 50), 51]);
+  });
+
+  it('never empties the spool before the new lines are written', async () => {
+    const [path, { give, read }] = [newPath(), reader(0)];
+    const lines = openOutput(give);
+    lines.openSpool(path);
+    for (const n of numbers(0, 10)) lines.write(audit(n));
+    await until(() => lines.counts().spooled === 10);
+    const before = openSync(path, 'r');
+    read(Infinity);
+    await until(() => lines.counts().spooled === 0);
+    expect(auditedIn(readFileSync(before, 'utf8'))).toEqual(numbers(0, 10));
+    closeSync(before);
+    expect(readFileSync(path, 'utf8')).toBe('');
+  });
+
+  it('reports a problem at once if neither the reader nor the disk takes the line of a change', () => {
+    const lines = openOutput(reader(0).give);
+    const file = newPath();
+    appendFileSync(file, '');
+    lines.openSpool(join(file, 'audit.spool'));
+    lines.write(audit(0));
+    expect(lines.problem()).toBeUndefined();
+    lines.write(audit(1, 'magicEdit: asked for'));
+    expect(lines.problem()).toContain('EVENT_STORE_DIR');
   });
 
   it('keeps at most 10,000 audit lines, the last ones for changes, and then reports a problem', async () => {

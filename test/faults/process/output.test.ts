@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { describe, expect, it } from 'vitest';
@@ -79,6 +79,20 @@ describe.concurrent('with stdout blocked', { timeout: 120_000 }, () => {
     const others = readsIn(server.stdout).filter((n) => n !== 50);
     expect(others).toEqual(numbers(60).filter((n) => n !== 50));
     expect(minted()).toHaveLength(4);
+  });
+
+  it('does not send a change whose own audit line can be written nowhere', async () => {
+    await using deployment = await openDeployment();
+    const { server, sandbox, storeDir } = deployment;
+    await stall(deployment);
+    const spool = join(storeDir, 'audit-0.spool');
+    rmSync(spool);
+    mkdirSync(spool);
+    const { errors } = await server.query(MINT, { id: sandbox.ids.clinician(0) });
+    expect(errors?.[0]?.message).toContain('Nothing was changed');
+    expect(sandbox.countOf(MINTED)).toBe(0);
+    server.output.resume();
+    await until(() => server.stdout.some((line) => line.includes(': UPSTREAM_UNAVAILABLE"')));
   });
 
   it('writes the audit lines of a killed process at the next start', async () => {
