@@ -255,6 +255,7 @@ export class Call {
 
   private setTimer(ms: number, run: () => void): void {
     this.cancelTimer?.();
-    this.cancelTimer = this.client.clock.after(ms, run);
+    // The event loop may have been busy until after that time.
+    this.cancelTimer = this.client.clock.after(Math.max(0, ms), run);
   }
 }
