@@ -73,7 +73,9 @@ export function parentLink<R extends ListedRef, T extends 'Organization' | 'Clin
       ctx.responseSize.add(ROW_BYTES);
       // It shows where a patient is treated, or whose session it is.
       auditRead(ref, ctx);
-      return linkTo(type, id);
+      // A session is open because its client is, unless a grant names the session itself.
+      const open = ref.type === 'Session' && ref.open && !ctx.reach.holds('session', ref.id);
+      return { ...linkTo(type, id), open };
     });
   return (ref: R, _args: unknown, ctx: Context) =>
     ref.open || ref.linked ? read(ref, ctx) : ifOpen(ref, ctx, () => read(ref, ctx));

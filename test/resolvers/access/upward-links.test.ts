@@ -81,3 +81,26 @@ it('a client belongs to the clinic whose list holds them, also if a clinician of
     });
   }
 });
+
+it('the client of a session that was reached through them needs no look-up, and is the same', async () => {
+  await using own = await openGateway();
+  const [id, elsewhere] = [ids.client(1), clientElsewhere()];
+  const secondary = seededClinicianOfClient(elsewhere);
+  const meta = { totalItems: 1, totalPages: 1, itemsPerPage: 10, currentPage: 1 };
+  // No list of the clinic itself holds them.
+  const row = { id, firstName: 'Ada' };
+  own.sandbox.answerNext('/clinicians/:clinicianId/clients', { body: { data: [row], meta } });
+  const viewer = await viewerWith(own, [`clinic:${ids.clinic(clinicOf(elsewhere))}`]);
+  const { data, errors, extensions } = await viewer(
+    `query($id: ID!) { viewer { clinics { clinicians(filter: { id: $id }) { nodes { clients(first: 1) {
+      nodes { firstName sessions(first: 1) { nodes { client { firstName } } } } } } } } } }`,
+    { id: ids.clinician(secondary) },
+  );
+  expect(errors).toBeUndefined();
+  const [client] = data.viewer.clinics[0].clinicians.nodes[0].clients.nodes;
+  expect(client).toEqual({
+    firstName: 'Ada',
+    sessions: { nodes: [{ client: { firstName: 'Ada' } }] },
+  });
+  expect(extensions?.['upstream']).toMatchObject({ calls: 3 });
+});
