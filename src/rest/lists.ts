@@ -53,7 +53,7 @@ function webAddressOf(value: unknown): string | null {
 
 /** Its id is a string such as `phq9`: assessments alone are not named by a UUID. */
 export function readAssessment(raw: JsonObject) {
-  const id = textOf(raw['id']) || textOf(raw['assessmentId']);
+  const id = textOf(raw['assessmentId']) || textOf(raw['id']);
   return id ? { id, name: textOf(raw['name']), raw } : undefined;
 }
 

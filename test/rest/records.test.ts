@@ -50,12 +50,13 @@ describe('records', () => {
     });
   });
 
-  it('have the id from `id`, or from the field named after the type; sessions the other way round', () => {
+  it('have the id from `id`, or from the field named after the type; sessions and assessments the other way round', () => {
     expect(readOrganization({ organizationId: uuid(1), name: 'O' })?.id).toBe(uuid(1));
     expect(readSession({ id: uuid(3), sessionId: uuid(2) })?.id).toBe(uuid(2));
     expect(readSession({ id: uuid(3), sessionId: 'no' })?.id).toBe(uuid(3));
     expect(readClient({ id: 5 })).toBeUndefined();
-    expect(readAssessment({ assessmentId: 'phq9' })?.id).toBe('phq9');
+    expect(readAssessment({ id: 'phq9' })?.id).toBe('phq9');
+    expect(readAssessment({ id: uuid(3), assessmentId: 'phq9' })?.id).toBe('phq9');
     expect(readAssessment({ id: '' })).toBeUndefined();
   });
 });
