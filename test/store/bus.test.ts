@@ -148,7 +148,10 @@ describe
       const [one, two] = [await open('', relay.port), await open()];
       const gap = new Promise<void>((resolve) => two.bus.subscribe(() => {}, resolve));
       relay.cut();
+      const begun = performance.now();
       await one.bus.publish('note');
+      // The others have time to notice.
+      expect(performance.now() - begun).toBeGreaterThan(450);
       await gap;
     });
   });

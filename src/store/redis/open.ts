@@ -118,7 +118,8 @@ function createBus(connection: RedisConnection): Store['bus'] {
         if (missing === 0) resolve();
       };
       acknowledge.set(id, () => count(-1));
-      send(id, message).then(count, resolve);
+      // After a failure the next session tells the other instances to drop everything.
+      send(id, message).then(count, () => undefined);
       await over;
       clearTimeout(timer);
       acknowledge.delete(id);
