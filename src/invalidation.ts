@@ -6,25 +6,32 @@ import type { Bus } from './store/store.ts';
 
 export type Invalidation = ReturnType<typeof createInvalidation>;
 
-/** Events and changes invalidate the cached answers that they make stale, on every instance. */
-export function createInvalidation(partner: Partner, bus: Bus) {
+/**
+ * Events and changes invalidate the cached answers that they make stale, on every instance. `onChanged` is called with
+ * each path that is stale for another reason than an event of the log.
+ */
+export function createInvalidation(partner: Partner, bus: Bus, onChanged: (path: string) => void) {
+  function invalidate(stale: readonly string[]): void {
+    partner.invalidate(stale);
+    stale.forEach(onChanged);
+  }
+
   bus.subscribe(
-    (message) => partner.invalidate(JSON.parse(message) as readonly string[]),
+    (message) => invalidate(JSON.parse(message) as readonly string[]),
     () => partner.invalidateAll(),
   );
 
   /** Never rejects: the change was made. */
   async function invalidateEverywhere(stale: readonly string[]): Promise<void> {
-    partner.invalidate(stale);
+    invalidate(stale);
     await bus.publish(JSON.stringify(stale));
   }
 
   return {
     /** Applies an event of the log, on every instance, before it is delivered. */
     apply: (event: EventFacts) => partner.invalidate(stalePaths(event)),
-    /** A copy is not in the log, so it is published to the other instances. */
-    applyCopies: (copies: readonly EventFacts[]) =>
-      invalidateEverywhere(copies.flatMap(stalePaths)),
+    /** For events that this instance does not read from the log, or not yet: the others are told too. */
+    applyNow: (events: readonly EventFacts[]) => invalidateEverywhere(events.flatMap(stalePaths)),
     invalidateEverywhere,
   };
 }

@@ -218,15 +218,16 @@ export async function openHub(parts: HubParts) {
     get position(): Position {
       return position;
     },
-    /** Resolves when this instance has applied the event, or after a second. */
-    async whenApplied(at: Position): Promise<void> {
-      if (at <= position) return;
+    /** Resolves when this instance has applied the event, or after a second: to whether it has. */
+    async whenApplied(at: Position): Promise<boolean> {
+      if (at <= position) return true;
       const { promise, resolve } = Promise.withResolvers<void>();
       waiters.set(resolve, at);
       const timer = setTimeout(resolve, 1_000).unref();
       await promise;
       clearTimeout(timer);
       waiters.delete(resolve);
+      return at <= position;
     },
     cursorAt: (at: Position, receivedAt = at === position ? newestAt : 0): string =>
       cursors.seal({ epoch, position: at, receivedAt }),

@@ -18,10 +18,10 @@ export interface WebhookParts {
   readonly store: Pick<Store, 'log' | 'quarantine'>;
   readonly signature: SignatureSettings;
   readonly now: () => number;
-  /** Resolves when this instance has applied the event at this position, or after a second. */
-  readonly whenApplied: (position: number) => Promise<void>;
-  /** Invalidates the paths of copies here and on other instances: copies are not in the log. */
-  readonly applyCopies: (copies: readonly EventFacts[]) => Promise<void>;
+  /** Resolves to true when this instance has applied the event at this position, or to false after a second. */
+  readonly whenApplied: (position: number) => Promise<boolean>;
+  /** Invalidates what the events make stale, here and on other instances. Never rejects. */
+  readonly applyNow: (events: readonly EventFacts[]) => Promise<void>;
   /** Called for a new event on the instance that received it, and on no other. */
   readonly onAccepted: (event: EventFacts) => void;
   readonly log: Log;
@@ -81,9 +81,11 @@ export function createWebhookHandler(parts: WebhookParts) {
     events.forEach((facts, i) => positions[i] && parts.onAccepted(facts));
     metrics.eventsAccepted(events.length - copies.length);
     metrics.eventCopies(copies.length);
-    if (copies.length > 0) await parts.applyCopies(copies);
+    // Copies are not in the log.
+    if (copies.length > 0) await parts.applyNow(copies);
     const newest = Math.max(...positions);
-    if (newest > 0) await parts.whenApplied(newest);
+    // The log can't be read for now, but what is sent from here on must not be stale.
+    if (newest > 0 && !(await parts.whenApplied(newest))) void parts.applyNow(events);
   }
 
   function rejected(status: number, reason: WebhookRefusal): number {

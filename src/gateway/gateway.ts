@@ -66,7 +66,7 @@ export function createGateway(options: GatewayOptions) {
     signature: { ...config.webhook, secret: options.webhookSecret },
     now: steadyNow,
     whenApplied: services.hub.whenApplied,
-    applyCopies: services.invalidation.applyCopies,
+    applyNow: services.invalidation.applyNow,
     onAccepted: services.places.recordEvent,
     log,
     metrics,

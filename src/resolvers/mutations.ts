@@ -270,7 +270,6 @@ export function assignSecondaryClinicians(clientId: Uuid, ids: readonly Uuid[], 
       // After a failure too: the change may have taken effect.
       const places = await ctx.places.of(clientId);
       const stale = [...clinicianIds.map(ofClinician), ...places.map(({ list }) => list)];
-      stale.forEach(ctx.recentLists.forgetReadThrough);
       await ctx.invalidation.invalidateEverywhere(stale.map(cachePathOf));
     }
   };

@@ -103,14 +103,14 @@ describe('waiting until an event is applied', () => {
     await using opened = await openTestHub(slow);
     await append(store.log, delivery('transcript_ready'));
     const began = performance.now();
-    await opened.hub.whenApplied(1);
+    expect(await opened.hub.whenApplied(1)).toBe(false);
     expect(performance.now() - began).toBeGreaterThan(900);
     expect(opened.hub.position).toBe(0);
     const waiting = opened.hub.whenApplied(1);
     reading.resolve();
-    await waiting;
+    expect(await waiting).toBe(true);
     expect(opened.hub.position).toBe(1);
-    await opened.hub.whenApplied(1);
+    expect(await opened.hub.whenApplied(1)).toBe(true);
   });
 });
 

@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import { fromStored } from '../../src/events/partner-event.ts';
+import { type EventFacts, fromStored } from '../../src/events/partner-event.ts';
 import { StoreUnavailable } from '../../src/errors.ts';
 import { assessments, bytesOf, delivery, macOf, uuid } from '../support/events/deliveries.ts';
 import {
@@ -55,10 +55,11 @@ describe('a signed delivery', () => {
     const late = async (name: string) => {
       await new Promise((resolve) => setTimeout(resolve, 20));
       order.push(name);
+      return true;
     };
     await using receiver = await openWebhookReceiver(store, {
       whenApplied: (position) => late(`applied ${position}`),
-      applyCopies: (copies) => late(`${copies.length} copy`),
+      applyNow: async (copies) => void (await late(`${copies.length} copy`)),
     });
     const json = delivery('progress_note_finalized');
     for (const answer of ['first', 'second']) {
@@ -67,6 +68,18 @@ describe('a signed delivery', () => {
     }
     expect(order).toEqual(['applied 1', 'first answer', '1 copy', 'second answer']);
     expect(receiver.accepted).toHaveLength(1);
+  });
+
+  it('invalidates what it makes stale, even if the log can not be read in time', async () => {
+    await using store = await openTestStore();
+    const applied: EventFacts[] = [];
+    await using receiver = await openWebhookReceiver(store, {
+      whenApplied: () => Promise.resolve(false),
+      applyNow: async (events) => void applied.push(...events),
+    });
+    const progressNoteId = uuid();
+    await receiver.deliver(delivery('progress_note_regenerated', { progressNoteId }));
+    expect(applied).toMatchObject([{ progressNoteId }]);
   });
 
   it('of a regeneration is a new event for each time stamp not yet accepted', async () => {

@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache';
 
 import type { EventFacts } from '../../events/partner-event.ts';
 import { type Page, type Row, lastPageOf } from '../../page.ts';
-import type { ListName, ListRef } from '../../rest/lists.ts';
+import { type ListName, type ListRef, cachePathOf } from '../../rest/lists.ts';
 import { LISTS } from '../refs.ts';
 
 /** How long a page proves who is in its list, since clients and clinicians move. */
@@ -23,13 +23,14 @@ interface RecentList {
   readThrough?: { readonly at: number; readonly total: number };
 }
 
-const nameOf = ({ name, id }: ListRef): string => `${name}:${id ?? ''}`;
+/** A filter does not change whose list it is. */
+const pathOf = ({ name, id }: ListRef): string => cachePathOf({ name, id });
 
 /** Who was in which list, on pages that this process read within the last minute: the proof of access. */
 export type RecentLists = ReturnType<typeof createRecentLists>;
 
 export function createRecentLists(now: () => number) {
-  /** The size is in rows. */
+  /** By path. The size is in rows. */
   const lists = new LRUCache<string, RecentList>({ max: 20_000, maxSize: 200_000 });
   const perClient = { maxSize: 50_000, sizeCalculation: () => 1 };
   /** Where a client's last events said they were, the newest first. They come in any order, so all of them count. */
@@ -46,7 +47,7 @@ export function createRecentLists(now: () => number) {
 
   /** When the row was last read; undefined if its page was read later without it, since it may have left the list. */
   function readAt(list: ListRef, id: string): number | undefined {
-    const { rows, pages } = lists.get(nameOf(list)) ?? {};
+    const { rows, pages } = lists.get(pathOf(list)) ?? {};
     const { at = -Infinity, page = 0 } = rows?.get(id) ?? {};
     return at >= (pages?.get(page) ?? 0) ? at : undefined;
   }
@@ -55,14 +56,14 @@ export function createRecentLists(now: () => number) {
     now,
     /** The whole unfiltered list was read, beginning at that time. */
     recordReadThrough(list: ListRef, total: number, at: number): void {
-      const known = lists.get(nameOf(list));
+      const known = lists.get(pathOf(list));
       if (known && !list.filter) known.readThrough = { at, total };
     },
-    /** After a change that may have added a row. */
-    forgetReadThrough: (list: ListRef): void => void delete lists.get(nameOf(list))?.readThrough,
+    /** After a change that may have added a row to the list with this path. */
+    forgetReadThrough: (path: string): void => void delete lists.get(path)?.readThrough,
     /** True where the list was read through within the last minute without the record, and is as long as it was then. */
     isAbsent(list: ListRef, id: string, total: number): boolean {
-      const { rows, readThrough: read } = lists.get(nameOf(list)) ?? {};
+      const { rows, readThrough: read } = lists.get(pathOf(list)) ?? {};
       if (!rows || read?.total !== total || read.at + PROOF_MS <= now()) return false;
       // With fewer rows than the list has, some are not known. A later event that names the record may follow a move.
       if (rows.size < total || rows.has(id)) return false;
@@ -71,8 +72,8 @@ export function createRecentLists(now: () => number) {
     /** A page that has just been read. It shows the list as it was when the call began. */
     record(list: ListRef, { rows, total, page, askedAt: at = now() }: Page<Row>): void {
       if (!('proves' in LISTS[list.name])) return;
-      const name = nameOf(list);
-      const known: RecentList = lists.get(name) ?? { rows: new Map(), pages: new Map() };
+      const path = pathOf(list);
+      const known: RecentList = lists.get(path) ?? { rows: new Map(), pages: new Map() };
       // After the last page, those that once followed it are past the end.
       const others = page < lastPageOf(total) ? [] : known.pages.keys();
       for (const each of list.filter ? [] : [page, ...others]) {
@@ -85,8 +86,8 @@ export function createRecentLists(now: () => number) {
         if (row && at >= (last?.at ?? at)) known.rows.set(row.id, { at, page: seenOn });
       }
       // Removed first: lru-cache keeps the size of a value that is set again.
-      lists.delete(name);
-      lists.set(name, known, { size: known.rows.size + 1 });
+      lists.delete(path);
+      lists.set(path, known, { size: known.rows.size + 1 });
     },
     /** True if a recent page has the record. If false, the list has to be read. */
     proves(list: ListRef, id: string): boolean {
@@ -100,9 +101,9 @@ export function createRecentLists(now: () => number) {
       return locationsOf(id).find((event) => list.id && event[list.name] === list.id)?.at ?? 0;
     },
     /** The rows of a list that were read, of any age. */
-    idsIn: (list: ListRef): Iterable<string> => lists.get(nameOf(list))?.rows.keys() ?? [],
+    idsIn: (list: ListRef): Iterable<string> => lists.get(pathOf(list))?.rows.keys() ?? [],
     /** The list was read and does not hold the record. */
-    remove: (list: ListRef, id: string): void => void lists.get(nameOf(list))?.rows.delete(id),
+    remove: (list: ListRef, id: string): void => void lists.get(pathOf(list))?.rows.delete(id),
     /** Records who treats the client, as a signed event says. It proves nothing, but may contradict a list. */
     recordEvent(event: EventFacts): void {
       if (!('sessionId' in event)) return void assessed.set(event.clientId, now());

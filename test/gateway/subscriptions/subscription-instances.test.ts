@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
+import { viewerWith } from '../../support/access/viewers.ts';
 import { type Gateway, openGateway } from '../../support/gateway.ts';
 import { type RedisServer, redisAvailable, startRedis } from '../../support/redis-server.ts';
 import { clientOf, cursorNow, subscribeTo } from '../../support/ws/graphql-client.ts';
@@ -46,6 +47,36 @@ describe.skipIf(!redisAvailable)('two instances on one Redis', () => {
     await using results = subscribeTo(clientOf(two), READY, { after: cursor });
     const { sessionId: next } = (await results.next()).data.noteReady.session;
     expect(new Set([session.sessionId, next])).toEqual(new Set([first, second]));
+  });
+
+  it('an assessment of a client who was assigned at one is shown at the other', async () => {
+    const { ids } = one.sandbox;
+    const [client, clinician] = [ids.client(1_100), ids.clinician(0)];
+    const viewer = await viewerWith(two, [`clinician:${clinician}`]);
+    const shown = async () => {
+      one.sandbox.completeAssessments(client);
+      await one.sandbox.delivered();
+      const log = `{ viewer { clinicians { clients(first: 1) { totalCount nodes { clientId } } } }
+        events(first: 100, filter: { types: [ASSESSMENT_COMPLETED] }) { nodes { type } } }`;
+      const { data } = await viewer(log);
+      const [{ clients }] = data.viewer.clinicians;
+      return { shown: data.events.nodes.length > 0, clients };
+    };
+    const before = await shown();
+    expect(before.shown).toBe(false);
+    await one.query(
+      `mutation ($input: AssignSecondaryCliniciansInput!) {
+        assignSecondaryClinicians(input: $input) { __typename } }`,
+      { input: { clientId: client, clinicianIds: [clinician] } },
+    );
+    // Another client leaves, so that the list is as long as before.
+    one.sandbox.moveClient(client, clinician);
+    one.sandbox.removeClient(before.clients.nodes[0].clientId);
+    const after = await shown();
+    expect(after).toMatchObject({
+      shown: true,
+      clients: { totalCount: before.clients.totalCount },
+    });
   });
 
   it('a query to the other, sent after the event, never returns the old note', async () => {
