@@ -49,6 +49,8 @@ export interface GatewayContext extends Partial<YogaInitialContext> {
   operation?: Operation;
   /** What its resolvers get as their context. */
   resolverContext?: Context;
+  /** True if its client over WebSocket has completed it or left. */
+  isAbandoned?: boolean;
   /** For the operation's calls, if it is traced. */
   traceHeaders?: readonly string[];
   /** Where the results of a subscription are sent. */

@@ -45,9 +45,12 @@ export const useAudit = () =>
 /** Writes one log line and some metrics for each executed operation, without variables or results (`onExecute`). */
 export const useOperationLog = ({ finished }: GatewayParts['observer']) =>
   usePayloadFormatter(({ errors }, { contextValue }) => {
-    const { operation, requestId, resolverContext } = contextValue as ExecutionContext;
+    const context = contextValue as ExecutionContext;
+    const { operation, requestId, resolverContext, res, isAbandoned } = context;
     const { id, kind, name, startedAt } = operation;
-    const outcome = String(errors?.[0]?.extensions['code'] ?? 'ok');
+    const code = String(errors?.[0]?.extensions['code'] ?? 'ok');
+    // Nothing took too long if its reads were aborted because the client has left.
+    const outcome = code === 'TIMEOUT' && (isAbandoned || res?.closed) ? 'CLIENT_LEFT' : code;
     const durationMs = performance.now() - startedAt;
     finished({ id, requestId, kind, name, durationMs, outcome }, resolverContext.usage);
     return false;

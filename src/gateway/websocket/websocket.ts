@@ -200,7 +200,10 @@ class SocketOperation implements AsyncIterableIterator<ExecutionResult, undefine
   /** Ends it immediately. Reads are aborted; a write that was sent is not. */
   return(): Promise<Result> {
     if (this.#current instanceof Subscription) this.#current.end();
-    else this.#current?.resolverContext?.usage.end();
+    else if (this.#current) {
+      this.#current.isAbandoned = true;
+      this.#current.resolverContext?.usage.end();
+    }
     this.#current = undefined;
     this.#answer.resolve(DONE);
     return Promise.resolve(DONE);

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 
-import { type Gateway, openGateway } from '../../support/gateway.ts';
+import { type Gateway, openGateway, tokenFor } from '../../support/gateway.ts';
 import { countOf } from '../../support/mutation/edits.ts';
-import { type RawSocket, dialIn, subscribe } from '../../support/ws/raw-socket.ts';
+import { type RawSocket, dialIn, subscribe, until } from '../../support/ws/raw-socket.ts';
 
 const lines: string[] = [];
 let gateway: Gateway;
@@ -34,6 +34,37 @@ describe('over WebSocket', () => {
     expect([type, payload.data]).toEqual(['next', data]);
     expect(payload.extensions.upstream).toMatchObject({ estimated: 1, calls: 1 });
     expect(audited()[0]).toMatchObject({ outcome: 'read', records: [`ProgressNote:${id}`] });
+  });
+
+  it('a query that its client completes is logged as CLIENT_LEFT, as over HTTP, and not as too slow', async () => {
+    using socket = await dialIn(gateway);
+    const leave = new AbortController();
+    const query = `query Left { progressNote(id: "${gateway.sandbox.ids.note(2, 0)}") { note } }`;
+    const outcomes = () =>
+      lines
+        .map((line) => JSON.parse(line))
+        .filter(({ name }) => name === 'Left')
+        .map(({ outcome }) => outcome);
+    gateway.sandbox.set({ hang: ['GET /progress-notes/:progressNoteId'] });
+    const called = () => gateway.sandbox.countOf('GET /progress-notes/:id');
+    const before = called();
+    socket.send(subscribe('1', query));
+    await until(() => called() > before);
+    socket.send({ id: '1', type: 'complete' });
+    await until(() => outcomes().length === 1);
+    const authorization = `Bearer ${await tokenFor(['partner'])}`;
+    const left = fetch(`${gateway.url}/graphql`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', authorization },
+      body: JSON.stringify({ query }),
+      signal: leave.signal,
+    });
+    await until(() => called() > before + 1);
+    leave.abort();
+    await expect(left).rejects.toThrow();
+    await until(() => outcomes().length === 2);
+    gateway.sandbox.set({ hang: [] });
+    expect(outcomes()).toEqual(['CLIENT_LEFT', 'CLIENT_LEFT']);
   });
 
   it('an answer of several megabytes is sent to its end', async () => {
