@@ -49,11 +49,12 @@ export function createMetrics() {
   };
 
   const histogram = (name: string, timed: string, labelNames: readonly string[]) => {
-    const help = `${timed}, by ${labelNames.join(' and ')}.`;
+    const help = `${timed}, by ${labelNames.join(', ')}.`;
     return new Histogram({ name, help, labelNames, buckets: BUCKETS, registers });
   };
   const operations = histogram('gateway_operation_seconds', 'Operations', ['name', 'outcome']);
-  const calls = histogram('partner_call_seconds', 'Calls to the Partner API', ['route', 'status']);
+  const callLabels = ['method', 'route', 'status'];
+  const calls = histogram('partner_call_seconds', 'Calls to the Partner API', callLabels);
 
   /** The outcomes of each operation name. A name that was not used for an hour is removed. */
   const outcomesByName = new LRUCache<string, Set<string>>({
@@ -90,8 +91,8 @@ export function createMetrics() {
     operation: (name: string, outcome: string, durationMs: number) =>
       operations.observe({ name: labelOf(name, outcome), outcome }, durationMs / 1_000),
     /** `status` is the HTTP status, or a code if there was no response. `route` is the template. */
-    upstreamCall: (route: string, status: number | string, durationMs: number) =>
-      calls.observe({ route: plainText(route), status }, durationMs / 1_000),
+    upstreamCall: (method: string, route: string, status: number | string, durationMs: number) =>
+      calls.observe({ method, route: plainText(route), status }, durationMs / 1_000),
     cacheHit: counter('partner_cache_hits_total', 'Reads answered from the cache.'),
     coalesced: counter('partner_coalesced_total', 'Reads that shared a call under way.'),
     otherRecord: counter(

@@ -66,7 +66,7 @@ export function partnerObserver(log: Log, metrics: Metrics) {
     },
     /** The span of a finished call is a child of the operation that it counted for. */
     attempt({ method, route, status, outcome, durationMs, traceHeaders }: Attempt): void {
-      metrics.upstreamCall(route, status ?? outcome, durationMs);
+      metrics.upstreamCall(method, route, status ?? outcome, durationMs);
       const [, traceparent] = traceHeaders;
       if (traceparent === undefined) return;
       const endedAt = Date.now();

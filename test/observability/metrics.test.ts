@@ -50,7 +50,7 @@ describe('operations', () => {
 describe('upstream calls', () => {
   it('are never counted under a route with an id in it', async () => {
     const id = '7b0e4c52-1f4d-4a39-9d3c-0a5f6b1c2d3e';
-    metrics.upstreamCall(`/clients/${id}/sessions`, 200, 20);
+    metrics.upstreamCall('GET', `/clients/${id}/sessions`, 200, 20);
     expect(await metrics.text()).not.toContain(id);
   });
 });

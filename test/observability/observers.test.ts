@@ -64,8 +64,8 @@ it('counts operations, calls, webhooks and events', async () => {
   expect(metrics.split('\n')).toEqual(
     expect.arrayContaining([
       'gateway_operation_seconds_count{name="Names",outcome="ok"} 3',
-      'partner_call_seconds_count{route="/organizations",status="503"} 1',
-      'partner_call_seconds_count{route="/organizations",status="200"} 1',
+      'partner_call_seconds_count{method="GET",route="/organizations",status="503"} 1',
+      'partner_call_seconds_count{method="GET",route="/organizations",status="200"} 1',
       'partner_retries_total 1',
       'partner_coalesced_total 1',
       'partner_cache_hits_total 1',
