@@ -48,6 +48,8 @@ describe('the breaker', () => {
     const breaker = createBreaker();
     attempts(breaker, ...times(100, 'unclear'));
     expect(breaker.refuses()).toBe(false);
+    attempts(breaker, ...times(9, 'failing'), 'unclear', 'failing');
+    expect(breaker.refuses()).toBe(true);
   });
 
   it('allows a single probe after its pause, and closes if it succeeds', () => {

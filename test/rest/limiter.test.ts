@@ -145,6 +145,28 @@ describe('the limiter', () => {
     clock.advance(1000);
     expect(await edit).toBe('OUTCOME_UNKNOWN');
   });
+
+  it('sends no retry that gets its slot too late, though the process stood still and no timer ran', async () => {
+    const clock = createFakeClock();
+    let stoodMs = 0;
+    const late = { ...clock, now: () => clock.now() + stoodMs };
+    const held: ServerResponse[] = [];
+    const hold = (_: unknown, response: ServerResponse) => void held.push(response);
+    await using setup = await setUp(hold, { clock: late, maxConcurrency: 1 });
+    const read = failureOf(loadersOf(setup.partner).record(endpoints.note, id(1)));
+    await setup.upstream.arrived(1);
+    const edit = setup.partner.send(writes.magicEdit, id(1), {}, createUsage());
+    answer(held[0]!, 500, {});
+    await setup.upstream.arrived(2);
+    stoodMs = 15_000;
+    answer(held[1]!, 200, {});
+    await edit;
+    expect(await read).toMatchObject({
+      code: 'UPSTREAM_UNAVAILABLE',
+      what: 'no clear answer within 15 s',
+    });
+    expect(setup.upstream.seen).toHaveLength(2);
+  });
 });
 
 describe('rate and quota', () => {

@@ -226,6 +226,32 @@ describe('invalidating', () => {
     expect([...loaders.entries].map(({ validity }) => validity.isCurrent)).toEqual([false]);
   });
 
+  it('of a session’s note removes the note by its own id too, though that response names no session', async () => {
+    await using setup = await setUp((_, response) =>
+      answer(response, 200, { progressNoteId: id(2), isLoading: false, note: [] }),
+    );
+    const loaders = loadersOf(setup.partner);
+    await loaders.record(endpoints.note, id(2));
+    await loaders.record(endpoints.noteOfSession, id(1));
+    setup.partner.invalidate([endpoints.noteOfSession.path(id(1))]);
+    expect([...loaders.entries].map(({ validity }) => validity.isCurrent)).toEqual([false, false]);
+  });
+
+  it('of a note keeps the response out of the cache that is on its way under the path of its session', async () => {
+    const clock = createFakeClock();
+    const { release, script } = held((_, response) =>
+      answer(response, 200, { progressNoteId: id(2), isLoading: false, note: [] }),
+    );
+    await using setup = await setUp(script, { clock });
+    const read = loadersOf(setup.partner).record(endpoints.noteOfSession, id(1));
+    await setup.upstream.arrived(1);
+    clock.advance(1);
+    setup.partner.invalidate([endpoints.note.path(id(2))]);
+    release(0);
+    expect(await read).toMatchObject({ id: id(2) });
+    expect(setup.partner.state().cacheEntries).toBe(0);
+  });
+
   it('detaches a read in flight: later reads make a new call, and the late response is not cached', async () => {
     const { release, script } = held();
     await using setup = await setUp(script);

@@ -81,6 +81,40 @@ describe('the partner token', () => {
     await expect.poll(() => setup.upstream.authenticated).toBe(before + 1);
   });
 
+  it('is not used in the last five seconds of its lifetime', async () => {
+    const clock = createFakeClock();
+    await using setup = await setUp(tokensFrom(1), { clock }, { authenticate: onlyOnce });
+    await readAll(setup, 1);
+    clock.advance(3_594_999);
+    await loadersOf(setup.partner).record(endpoints.note, id(2));
+    clock.advance(1);
+    const refused = loadersOf(setup.partner).record(endpoints.note, id(3));
+    expect(await codeOf(refused)).toBe('UPSTREAM_CREDENTIALS');
+    expect(setup.upstream.seen).toHaveLength(2);
+  });
+
+  it('that is being renewed when the client is closed is not renewed later', async () => {
+    const clock = createFakeClock();
+    const after = vi.fn(clock.after);
+    const [asked, failed] = [Promise.withResolvers<void>(), Promise.withResolvers<string>()];
+    await using setup = await setUp(
+      tokensFrom(1),
+      { clock: { ...clock, after }, observer: { tokenRenewalFailed: failed.resolve } },
+      {
+        authenticate: (response, number) =>
+          number === 1 ? onlyOnce(response, number) : asked.resolve(),
+      },
+    );
+    await setup.partner.check();
+    // Five minutes before it expires.
+    clock.advance(3_295_000);
+    await asked.promise;
+    after.mockClear();
+    await setup.partner[Symbol.asyncDispose]();
+    expect(await failed.promise).toBe('UPSTREAM_UNAVAILABLE');
+    expect(after).not.toHaveBeenCalled();
+  });
+
   it('that is always rejected is renewed once, and then at most once in 30 s', async () => {
     const clock = createFakeClock();
     await using setup = await setUp((_, response) => expired(response), { clock });
@@ -180,6 +214,26 @@ describe('the partner token', () => {
     for (let n = 1; n <= 5; n++) expect(await codeOf(regenerate(n))).toBe('OUTCOME_UNKNOWN');
     expect(setup.upstream.authenticated).toBe(2);
     await expect(setup.partner.check()).rejects.toThrow('refused');
+  });
+
+  it('that a proxy rejects with every write is asked for once, though reads are accepted with it', async () => {
+    await using setup = await setUp(
+      ({ method }, response) =>
+        method === 'GET' ? note(response) : answer(response, 401, { message: 'no' }),
+      { clock: createFakeClock() },
+    );
+    for (let n = 1; n <= 5; n++) {
+      const write = setup.partner.send(
+        writes.regenerateProgressNote,
+        id(n),
+        undefined,
+        createUsage(),
+      );
+      expect(await codeOf(write)).toBe('OUTCOME_UNKNOWN');
+      await loadersOf(setup.partner).record(endpoints.note, id(n));
+    }
+    expect(setup.upstream.authenticated).toBe(2);
+    await setup.partner.check();
   });
 
   it('is dropped by a 403 of the application, not retried, at most once a minute', async () => {
