@@ -11,6 +11,7 @@ import {
   openTestHub,
   turn,
 } from '../support/events/open-hub.ts';
+import { skipPauses } from '../support/skip-pauses.ts';
 
 const positions = (events: readonly PartnerEvent[]) => events.map(({ position }) => position);
 
@@ -142,6 +143,30 @@ describe('the hub, when something fails,', () => {
     expect(deliveredAfter).toEqual([3]);
     expect(opened.problems).toEqual(['apply', 'apply']);
     expect(opened.aside).toEqual([]);
+  });
+
+  it('is closed no sooner than an event that it can’t apply is in quarantine', async () => {
+    await using store = await openTestStore();
+    const [adding, added] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const order: string[] = [];
+    skipPauses();
+    const { hub } = await openTestHub(store.log, {
+      apply() {
+        throw new TypeError('no such property');
+      },
+      async addToQuarantine() {
+        adding.resolve();
+        await added.promise;
+        order.push('in quarantine');
+      },
+    });
+    await append(store.log, delivery('transcript_ready'));
+    await adding.promise;
+    const closed = hub[Symbol.asyncDispose]().then(() => order.push('closed'));
+    await turn();
+    added.resolve();
+    await closed;
+    expect(order).toEqual(['in quarantine', 'closed']);
   });
 
   it('resumes from the last position after failed reads of the log, which it reports once, with nothing missed', async () => {

@@ -29,7 +29,7 @@ describe('the webhook route', () => {
     expect(receiver.counts).toMatchObject({ 'refused size': 2 });
   });
 
-  it('discards a delivery whose sender disconnects before its end', async () => {
+  it('discards a delivery whose sender disconnects before its end, and reports no failure of its own', async () => {
     await using store = await openTestStore();
     const appended: unknown[] = [];
     const append: typeof store.log.append = (events) => {
@@ -46,5 +46,6 @@ describe('the webhook route', () => {
     await closed;
     await receiver.deliver(delivery('transcript_ready'));
     expect(appended).toHaveLength(1);
+    expect(receiver.counts).toEqual({ accepted: 1 });
   });
 });

@@ -1,12 +1,10 @@
-import { syncBuiltinESMExports } from 'node:module';
-import timers, { setImmediate } from 'node:timers/promises';
-
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 
 import { steadyNow } from '../../src/clock.ts';
 import { BadInput, CodedError, StoreUnavailable } from '../../src/errors.ts';
 import { createRunOnce } from '../../src/store/idempotency.ts';
 import type { KeyStore } from '../../src/store/store.ts';
+import { skipPauses } from '../support/skip-pauses.ts';
 import { engines, range } from '../support/store/engines.ts';
 
 const coded = (code: string) => new CodedError(code, code);
@@ -196,20 +194,28 @@ describe.concurrent('an idempotent run over a store that is lost for a while', (
   });
 });
 
-/** Pauses end at once. Returns a function for their sum. */
-function skipPauses(): () => number {
-  const pauses: number[] = [];
-  vi.spyOn(timers, 'setTimeout').mockImplementation(async (ms = 0) => {
-    pauses.push(ms);
-    return setImmediate();
-  });
-  syncBuiltinESMExports();
-  onTestFinished(() => {
-    vi.restoreAllMocks();
-    syncBuiltinESMExports();
-  });
-  return () => pauses.reduce((sum, ms) => sum + ms, 0);
-}
+it('deletes a claim that reaches the store within two minutes after it failed, and then forgets it', async () => {
+  vi.useFakeTimers({ toFake: ['setInterval'] });
+  onTestFinished(() => void vi.useRealTimers());
+  const { keys, stored, goDown, comeBackWithoutThem } = createUnreachableStore();
+  const deleted = vi.fn(keys.delete);
+  const runOnce = createRunOnce({ ...keys, delete: deleted });
+  const claimInVain = async () => {
+    goDown();
+    await expect(runOnce('k', 'p', async () => 'done')).rejects.toThrow(StoreUnavailable);
+    return comeBackWithoutThem();
+  };
+  const deliverLate = await claimInVain();
+  await vi.advanceTimersByTimeAsync(119_000);
+  deliverLate();
+  expect(stored.get('k')).toContain('running');
+  await vi.advanceTimersByTimeAsync(1_000);
+  expect(stored.size).toBe(0);
+  deleted.mockClear();
+  await claimInVain();
+  await vi.advanceTimersByTimeAsync(600_000);
+  expect(deleted).toHaveBeenCalledTimes(120);
+});
 
 describe('the wait for another process', () => {
   it('ends after three seconds with an unknown outcome if that one ended before it could store one', async () => {
