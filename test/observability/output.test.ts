@@ -286,6 +286,25 @@ describe.concurrent('without a reader', () => {
     await lines.close();
   });
 
+  it('removes from the spool what was written, once it has more than 20,000 lines', () => {
+    const [path, { give, read }] = [newPath(), reader(0)];
+    const spooled = numbers(0, 19_998).map((n) => audit(n));
+    appendFileSync(path, spooled.join(''));
+    const lines = openOutput(give);
+    lines.openSpool(path);
+    lines.update(true);
+    // A slow reader: it never reads all lines, so the output stays blocked.
+    read(`\n${spooled.slice(0, -1).join('')}`.length);
+    for (const n of [19_999, 20_000]) {
+      lines.update();
+      expect(lines.counts()).toMatchObject({ spooled: n });
+      lines.write(audit(n));
+    }
+    lines.update();
+    expect(lines.counts()).toMatchObject({ spooled: 3, unwritten: 3, lost: 0 });
+    expect(readFileSync(path, 'utf8')).toBe([19_997, 19_999, 20_000].map((n) => audit(n)).join(''));
+  });
+
   it('counts characters of several bytes right when a write ends within a line', () => {
     const { give, read, text } = reader(7);
     const lines = openOutput(give);

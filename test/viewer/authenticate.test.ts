@@ -1,5 +1,5 @@
 import { generateKeyPairSync } from 'node:crypto';
-import { createServer } from 'node:http';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { exportJWK, exportSPKI, generateKeyPair, SignJWT, UnsecuredJWT, type JWK } from 'jose';
 import { afterEach, describe, expect, it } from 'vitest';
 import { createAuthenticator, Unauthenticated } from '../../src/viewer/authenticate.ts';
@@ -57,13 +57,17 @@ describe('with a secret', () => {
 async function openIssuer() {
   const keys: JWK[] = [];
   const state = { fetches: 0, down: false, respond: undefined as string | undefined, location: '' };
-  const server = createServer((request, response) => {
+  const fetching = { gate: Promise.resolve(), begun: () => {} };
+  const serve = async (request: IncomingMessage, response: ServerResponse) => {
     state.fetches += 1;
+    fetching.begun();
+    await fetching.gate;
     if (state.location !== '' && request.url !== state.location)
       return response.writeHead(302, { location: state.location, connection: 'close' }).end();
     response.writeHead(state.down ? 500 : 200, { connection: 'close' });
     return response.end(state.respond ?? JSON.stringify({ keys }));
-  });
+  };
+  const server = createServer((request, response) => void serve(request, response));
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   cleanup.push(() => new Promise((resolve) => server.close(() => resolve())));
 
@@ -85,7 +89,7 @@ async function openIssuer() {
     (reason) => failures.push(reason),
   );
   const bearer = (token: string) => authenticate(`Bearer ${token}`);
-  return { keys, state, clock, addKey, bearer, failures, server };
+  return { keys, state, fetching, clock, addKey, bearer, failures, server };
 }
 
 /** A frontend must not take it for a token that is not valid, and sign its user out. */
@@ -151,6 +155,23 @@ describe('with a JWKS URL', () => {
       expect((await bearer(await rotated(claims))).subject).toBe('anna');
     },
   );
+
+  it('accepts a token that waits for its key, however many others are cached meanwhile', async () => {
+    const { addKey, bearer, clock, fetching } = await openIssuer();
+    const known = await (await addKey('one')).token();
+    await bearer(known);
+    const rotated = await (await addKey('two')).token();
+    clock.now += 30_000;
+    const [begun, gate] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    Object.assign(fetching, { gate: gate.promise, begun: begun.resolve });
+    const waiting = bearer(rotated);
+    await begun.promise;
+    // The cache takes 8,000,000 characters.
+    for (const spaces of [3_000_001, 3_000_002, 3_000_003])
+      await bearer(' '.repeat(spaces) + known);
+    gate.resolve();
+    expect((await waiting).subject).toBe('anna');
+  });
 
   it('fetches once for a flood of unknown key ids', async () => {
     const { addKey, bearer, state, clock, keys } = await openIssuer();
