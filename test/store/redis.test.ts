@@ -289,6 +289,62 @@ describe.skipIf(!redisAvailable)('a store on Redis', () => {
     expect((await log.read(0, 10)).events).toHaveLength(1);
   });
 
+  /** A connection that leaves `former` for `next` while `former` can still be read, and a read that it has not answered. */
+  async function moveConnection(former: RedisServer, next: RedisServer) {
+    const name = await openRelay(former.port);
+    disposables.unshift(name);
+    const connection = createConnection(`redis://127.0.0.1:${name.port}`, () => {});
+    const onGap = vi.fn();
+    connection.onGap(onGap);
+    await connection.open();
+    disposables.unshift({ [Symbol.asyncDispose]: connection.close });
+    former.cli('CONFIG', 'SET', 'maxmemory-policy', 'allkeys-lru');
+    await connection.inspectServer();
+    former.cli('CONFIG', 'SET', 'maxmemory-policy', 'noeviction');
+    const read = connection.run((redis) => redis.blPop('list', 0));
+    name.redirectTo(next.port);
+    const moved = vi.waitFor(() => connection.runDurably((redis) => redis.set('any', '')), 10_000);
+    return { read, onGap, moved };
+  }
+
+  it('gets its replies, and reports no gap, when it connects to the same server again', async () => {
+    const server = await start();
+    const { read, onGap, moved } = await moveConnection(server, server);
+    await moved;
+    server.cli('RPUSH', `${PREFIX}list`, 'a');
+    expect(await read).toMatchObject({ element: 'a' });
+    expect(onGap).not.toHaveBeenCalled();
+  });
+
+  it('gets no late replies, and reports a gap, when it connects to another server', async () => {
+    const [former, next] = [await start(), await start()];
+    const { read, onGap, moved } = await moveConnection(former, next);
+    const late = expect(read).rejects.toThrow('Redis is out of reach');
+    await moved;
+    former.cli('RPUSH', `${PREFIX}list`, 'a');
+    await late;
+    expect(onGap).toHaveBeenCalledOnce();
+  });
+
+  it('connects again if it is lost at once', async () => {
+    const server = await start('--appendonly', 'no');
+    const connection = createConnection(server.url, () => {});
+    const again = Promise.withResolvers<void>();
+    let gaps = 0;
+    connection.onGap(() => {
+      gaps += 1;
+      if (gaps > 1) return again.resolve();
+      const lost = connection.run(() => {
+        throw new StoreUnavailable('Redis did not answer');
+      });
+      lost.catch(() => {});
+    });
+    await connection.open();
+    disposables.unshift({ [Symbol.asyncDispose]: connection.close });
+    server.cli('CLIENT', 'KILL', 'TYPE', 'normal');
+    await again.promise;
+  });
+
   it('leaves no connection behind if it is closed while it reconnects', async () => {
     const server = await start('--appendonly', 'no');
     const closed = Promise.withResolvers<void>();
