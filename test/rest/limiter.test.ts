@@ -151,7 +151,8 @@ describe('the limiter', () => {
     let stoodMs = 0;
     const late = { ...clock, now: () => clock.now() + stoodMs };
     const held: ServerResponse[] = [];
-    const hold = (_: unknown, response: ServerResponse) => void held.push(response);
+    const hold: Script = ({ number }, response) =>
+      number > 2 ? answer(response, 200, { note: [] }) : void held.push(response);
     await using setup = await setUp(hold, { clock: late, maxConcurrency: 1 });
     const read = failureOf(loadersOf(setup.partner).record(endpoints.note, id(1)));
     await setup.upstream.arrived(1);
