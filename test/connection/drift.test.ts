@@ -68,6 +68,13 @@ describe('after a change, the next page', () => {
     expect(tail.list.asked).toEqual([200, 199, 198, 197]);
   });
 
+  it('is found at the head when all rows before it are gone, and even more after it', async () => {
+    const upstream = createUpstream(200);
+    const cursor = cursorAt(upstream, 64);
+    upstream.rows = upstream.rows.slice(64, 104);
+    expect(await shown({ first: 5, after: cursor }, upstream.open())).toEqual(numbers(65, 70));
+  });
+
   it('falls back to the end of a list that was emptied', async () => {
     const { cursor, list } = changed(50, 19, 0, 50, 0);
     expect(await ask({ after: cursor }, list)).toMatchObject({ nodes: [], hasPreviousPage: false });

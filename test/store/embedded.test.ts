@@ -43,6 +43,18 @@ describe('the embedded store', () => {
     expect(events[0]!.position).toBe(Math.max(oldest, 100) + 1);
   });
 
+  it('keeps only the newest events in memory', async () => {
+    await using store = await open(dir);
+    const { log } = store;
+    const read = async (after: number) => (await log.read(after, 1)).events[0];
+    for (const batch of range(1, 3)) {
+      await log.append(range(1, 1_000).map((n) => eventOf(`${batch} ${n}`)));
+      expect(await read(batch * 1_000 - 1)).toBe(await read(batch * 1_000 - 1));
+    }
+    expect(await read(0)).toEqual(await read(0));
+    expect(await read(0)).not.toBe(await read(0));
+  });
+
   it('is for one process at a time, and the error says what to do', async () => {
     await using store = await open(dir);
     await expect(open(dir)).rejects.toThrow(

@@ -33,3 +33,28 @@ it('an event contradicts the last page, although an earlier call for it was answ
   expect(lists.proves(list, clientId)).toBe(false);
   expect(lists.contradictedAt(list, clientId)).toBe(1_200);
 });
+
+it('a list that was read through proves an absence only if all of its rows are known', () => {
+  const lists = createRecentLists(() => 1_000);
+  const list = { name: 'clientsOfClinic', id: id(1) } as const;
+  const record = (page: number, ...rows: readonly string[]) =>
+    lists.record(list, { rows: rows.map((row) => ({ id: row })), total: 2, page, askedAt: 600 });
+  record(2, 'last');
+  lists.recordReadThrough(list, 2, 600);
+  expect(lists.isAbsent(list, 'absent', 2)).toBe(false);
+  record(1, 'first');
+  expect(lists.isAbsent(list, 'absent', 2)).toBe(true);
+});
+
+it('at most 200,000 rows are known, those of pages that came later included', () => {
+  const lists = createRecentLists(() => 1_000);
+  const listOf = (n: number) => ({ name: 'clientsOfClinic', id: id(n) }) as const;
+  const rowsFrom = (first: number, count: number) =>
+    Array.from({ length: count }, (_, at) => ({ id: `${first + at}` }));
+  for (const list of [listOf(1), listOf(2)]) {
+    lists.record(list, { rows: rowsFrom(0, 1), total: 101_000, page: 1 });
+    lists.record(list, { rows: rowsFrom(1, 100_999), total: 101_000, page: 2 });
+  }
+  expect(lists.proves(listOf(1), '0')).toBe(false);
+  expect(lists.proves(listOf(2), '0')).toBe(true);
+});
