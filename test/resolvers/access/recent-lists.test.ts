@@ -1,7 +1,20 @@
 import { expect, it } from 'vitest';
 
+import type { EventFacts } from '../../../src/events/partner-event.ts';
 import { createRecentLists } from '../../../src/resolvers/access/recent-lists.ts';
+import type { Uuid } from '../../../src/uuid.ts';
 import { id } from '../../support/rest/partner.ts';
+
+const eventOf = (clientId: Uuid): EventFacts => ({
+  type: 'transcript_ready',
+  occurredAt: '',
+  sessionExternalId: null,
+  sessionId: id(3),
+  clientId,
+  clinicianId: id(4),
+  clinicId: id(5),
+  organizationId: id(6),
+});
 
 it('a page proves nothing against a later call for it that was answered earlier', () => {
   const lists = createRecentLists(() => 1_000);
@@ -27,9 +40,7 @@ it('an event contradicts the last page, although an earlier call for it was answ
   pageAt(700);
   expect(lists.proves(list, clientId)).toBe(true);
   now = 1_200;
-  const ids = { sessionId: id(3), clientId, clinicianId: id(4), clinicId: id(5) };
-  const event = { type: 'transcript_ready', occurredAt: '', sessionExternalId: null } as const;
-  lists.recordEvent({ ...event, ...ids, organizationId: id(6) });
+  lists.recordEvent(eventOf(clientId));
   expect(lists.proves(list, clientId)).toBe(false);
   expect(lists.contradictedAt(list, clientId)).toBe(1_200);
 });
@@ -44,6 +55,21 @@ it('a list that was read through proves an absence only if all of its rows are k
   expect(lists.isAbsent(list, 'absent', 2)).toBe(false);
   record(1, 'first');
   expect(lists.isAbsent(list, 'absent', 2)).toBe(true);
+});
+
+it('a list that was read through proves no absence of a client whose event came later', () => {
+  let now = 500;
+  const lists = createRecentLists(() => now);
+  const list = { name: 'clientsOfClinic', id: id(1) } as const;
+  const clientId = id(2);
+  const receive = () => lists.recordEvent(eventOf(clientId));
+  receive();
+  lists.record(list, { rows: [], total: 0, page: 1, askedAt: 600 });
+  lists.recordReadThrough(list, 0, 600);
+  expect(lists.isAbsent(list, clientId, 0)).toBe(true);
+  now = 600;
+  receive();
+  expect(lists.isAbsent(list, clientId, 0)).toBe(false);
 });
 
 it('at most 200,000 rows are known, those of pages that came later included', () => {
