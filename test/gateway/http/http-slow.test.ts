@@ -163,6 +163,28 @@ it.each(['application/json', 'text/event-stream'])(
   },
 );
 
+it('a client that leaves before its large response is made has none that it has not read', async () => {
+  await using other = await openGateway({ limits: { unreadCharacters: 1 } });
+  const { url, query } = other;
+  const { answerNext, countOf, ids } = other.sandbox;
+  const { hostname, port } = new URL(url);
+  const ask = (fields: string) => `{ session(id: "${ids.session(0, 0)}") { ${fields} } }`;
+  const transcriptItems = Array.from({ length: 100 }, () => ({ text: 'x'.repeat(1_000) }));
+  answerNext('/sessions/:id/transcript', { body: { transcriptItems } });
+  const large = ask('transcript { raw }');
+  expect((await query(large)).status).toBe(200);
+  answerNext('/sessions/:id/mdm', { hang: true });
+  const body = JSON.stringify({ query: ask('transcript { raw } mdm { raw }') });
+  const accepted = nextAccepted(port);
+  const client = connect(Number(port), hostname);
+  client.write(`POST /graphql HTTP/1.1\r\n${head.replace('1000', String(body.length))}${body}`);
+  await expect.poll(() => countOf('GET /sessions/:id/mdm')).toBe(1);
+  const closed = once(await accepted, 'close');
+  client.destroy();
+  await closed;
+  expect((await query(large)).status).toBe(200);
+});
+
 it('an event stream whose client leaves while its token is verified does not count as open', async () => {
   await using issuer = await openIssuer();
   await using other = await openGateway({ env: issuer.env, limits: { socketsPerViewer: 1 } });

@@ -45,7 +45,7 @@ it('an event contradicts the last page, although an earlier call for it was answ
   expect(lists.contradictedAt(list, clientId)).toBe(1_200);
 });
 
-it('a list that was read through proves an absence only if all of its rows are known', () => {
+it('a list that was read through proves an absence only without a filter, and if all its rows are known', () => {
   const lists = createRecentLists(() => 1_000);
   const list = { name: 'clientsOfClinic', id: id(1) } as const;
   const record = (page: number, ...rows: readonly string[]) =>
@@ -55,6 +55,9 @@ it('a list that was read through proves an absence only if all of its rows are k
   expect(lists.isAbsent(list, 'absent', 2)).toBe(false);
   record(1, 'first');
   expect(lists.isAbsent(list, 'absent', 2)).toBe(true);
+  lists.forgetReadThrough(list);
+  lists.recordReadThrough({ ...list, filter: { status: 'active' } }, 2, 600);
+  expect(lists.isAbsent(list, 'absent', 2)).toBe(false);
 });
 
 it('a list that was read through proves no absence of a client whose event came later', () => {
