@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 
 import { describe, expect, it } from 'vitest';
 
+import { StoreUnavailable } from '../../../src/errors.ts';
 import type { EventFacts } from '../../../src/events/partner-event.ts';
 import { createPlaces, ofClinic, ofClinician } from '../../../src/resolvers/lookup/places.ts';
 import type { Uuid } from '../../../src/uuid.ts';
@@ -68,6 +69,28 @@ describe.each(engines)('the places of clients in the $name store', ({ create }) 
     places.remove(ofClinic(uuid()), client);
     await places[Symbol.asyncDispose]();
     expect(await store.keys.get([`places:${client}`])).toEqual([null]);
+  });
+
+  it('are stored with the next page that is read if the store was down', async () => {
+    await using engine = await create();
+    const [client, clinic] = [uuid(), uuid()];
+    const [{ keys }] = await engine.open();
+    const failed = Promise.withResolvers<void>();
+    let isDown = true;
+    const put: typeof keys.put = async (...args) => {
+      if (!isDown) return keys.put(...args);
+      failed.resolve();
+      throw new StoreUnavailable('the disk is full');
+    };
+    const places = createPlaces({ ...keys, put });
+    places.record(ofClinic(clinic), pageWith(client, 7));
+    await failed.promise;
+    await new Promise(setImmediate);
+    isDown = false;
+    places.record(ofClinic(clinic), pageWith(client, 7));
+    await places[Symbol.asyncDispose]();
+    await using again = createPlaces(keys);
+    expect(await again.of(client)).toEqual([{ list: ofClinic(clinic), page: 7 }]);
   });
 
   it('are the 16 most recent lists of a client', async () => {
