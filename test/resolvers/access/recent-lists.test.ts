@@ -2,6 +2,7 @@ import { expect, it } from 'vitest';
 
 import type { EventFacts } from '../../../src/events/partner-event.ts';
 import { createRecentLists } from '../../../src/resolvers/access/recent-lists.ts';
+import { cachePathOf } from '../../../src/rest/lists.ts';
 import type { Uuid } from '../../../src/uuid.ts';
 import { id } from '../../support/rest/partner.ts';
 
@@ -55,7 +56,7 @@ it('a list that was read through proves an absence only without a filter, and if
   expect(lists.isAbsent(list, 'absent', 2)).toBe(false);
   record(1, 'first');
   expect(lists.isAbsent(list, 'absent', 2)).toBe(true);
-  lists.forgetReadThrough(list);
+  lists.forgetReadThrough(cachePathOf(list));
   lists.recordReadThrough({ ...list, filter: { status: 'active' } }, 2, 600);
   expect(lists.isAbsent(list, 'absent', 2)).toBe(false);
 });
