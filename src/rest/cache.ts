@@ -45,7 +45,13 @@ export function createResponseCache(clock: Clock) {
   /** More than are invalidated during one call. */
   const invalidatedAt = new LRUCache<string, number>({ max: 10_000 });
   /** Not `max`, for which lru-cache takes the memory at once. */
-  const totals = new LRUCache<string, number>({ maxSize: 50_000, sizeCalculation: () => 1 });
+  const totals = new LRUCache<string, number>({
+    maxSize: 50_000,
+    sizeCalculation: () => 1,
+    // A filter may have the name of a patient in it.
+    ttl: 3_600_000,
+    ttlAutopurge: true,
+  });
 
   function drop(path: string): void {
     entries.delete(path);

@@ -76,6 +76,7 @@ export function createAuthenticator(
     sizeCalculation: (_, header) => header.length,
     // A withdrawn key is accepted for this long.
     ttl: 60_000,
+    ttlAutopurge: true,
     ttlResolution: 0,
     perf: clock,
     fetchMethod: verify,

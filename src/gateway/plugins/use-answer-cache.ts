@@ -45,10 +45,12 @@ export function createAnswerCache({ services, ...parts }: GatewayParts) {
     sizeCalculation: ({ content, validities }, key) =>
       2 * (content.length + key.length) + 8 * validities.length + 2_048,
   });
-  /** The keys of recent requests. */
+  /** The keys of recent requests, which may contain names of patients. */
   const recent = new LRUCache<string, true>({
     max: 2_500,
     maxSize: 2_000_000,
+    ttl: 60_000,
+    ttlAutopurge: true,
     sizeCalculation: (_, key) => key.length,
   });
 

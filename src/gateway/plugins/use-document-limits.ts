@@ -31,6 +31,9 @@ export function useDocumentLimits({ limits, http }: Config): GatewayPlugin {
     maxSize: 12 * 2 ** 20,
     // In bytes. The syntax tree takes most of the memory.
     sizeCalculation: ({ tokenCount = 0 }, { length }) => 500 * (1 + tokenCount) + 4 * length,
+    // A document may have the name of a patient in it.
+    ttl: 3_600_000,
+    ttlAutopurge: true,
   });
 
   return {
