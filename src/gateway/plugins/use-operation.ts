@@ -50,7 +50,7 @@ export const useOperationLog = ({ finished }: GatewayParts['observer']) =>
     const { id, kind, name, startedAt } = operation;
     const code = String(errors?.[0]?.extensions['code'] ?? 'ok');
     // Nothing took too long if its reads were aborted because the client has left.
-    const outcome = code === 'TIMEOUT' && (isAbandoned || res?.closed) ? 'CLIENT_LEFT' : code;
+    const outcome = code === 'TIMEOUT' && (isAbandoned || res?.closed) ? 'client left' : code;
     const durationMs = performance.now() - startedAt;
     finished({ id, requestId, kind, name, durationMs, outcome }, resolverContext.usage);
     return false;

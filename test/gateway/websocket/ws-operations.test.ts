@@ -36,7 +36,7 @@ describe('over WebSocket', () => {
     expect(audited()[0]).toMatchObject({ outcome: 'read', records: [`ProgressNote:${id}`] });
   });
 
-  it('a query that its client completes is logged as CLIENT_LEFT, as over HTTP, and not as too slow', async () => {
+  it('a query that its client completes is logged as client left, as over HTTP, and not as too slow', async () => {
     using socket = await dialIn(gateway);
     const leave = new AbortController();
     const query = `query Left { progressNote(id: "${gateway.sandbox.ids.note(2, 0)}") { note } }`;
@@ -64,7 +64,7 @@ describe('over WebSocket', () => {
     await expect(left).rejects.toThrow();
     await until(() => outcomes().length === 2);
     gateway.sandbox.set({ hang: [] });
-    expect(outcomes()).toEqual(['CLIENT_LEFT', 'CLIENT_LEFT']);
+    expect(outcomes()).toEqual(['client left', 'client left']);
   });
 
   it('an answer of several megabytes is sent to its end', async () => {
