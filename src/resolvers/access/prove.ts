@@ -62,11 +62,13 @@ export const opened = <R extends ListedRef>(ref: R, ctx: Context): Loaded<R | un
   whenLoaded(isOpen(ref, ctx), (open) => {
     if (!open) return undefined;
     if (ref.type !== 'Session' || !ref.clientId) return { ...ref, open };
-    return whenLoaded(ctx.clientOfSession(ref.id), (found) => ({
-      ...ref,
-      clientId: found ?? ref.clientId,
-      open,
-    }));
+    return whenLoaded(ctx.clientOfSession(ref.id), (found) => {
+      const clientId = found ?? ref.clientId!;
+      // The log may name another client since access was proven. Otherwise this check was made already.
+      const isProven =
+        ref.open || isGranted(ref, ctx) || isOpen({ type: 'Client', id: clientId }, ctx);
+      return whenLoaded(isProven, (proven) => (proven ? { ...ref, clientId, open } : undefined));
+    });
   });
 
 /** True for a `partner`, and if a grant names the record. */

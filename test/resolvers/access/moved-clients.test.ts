@@ -8,6 +8,7 @@ import { transcriptReady } from '../../support/access/transcript-ready.ts';
 import { MINUTE_PAST, createAdvancingClock, viewerWith } from '../../support/access/viewers.ts';
 import { type Gateway, openGateway } from '../../support/gateway.ts';
 import { artifactId, plainId, sessionId } from '../../support/global-id.ts';
+import { until } from '../../support/ws/raw-socket.ts';
 
 let gateway: Gateway;
 let ids: Gateway['sandbox']['ids'];
@@ -76,6 +77,20 @@ it('a session, with its note, belongs to the client that its newest event names,
     expect((await ask(SESSION, namesOf(0))).data).toEqual({ session: shown });
     clock.advance(MINUTE_PAST);
   }
+});
+
+it('the client of a session stays hidden if an event names them while access to another one is proven', async () => {
+  const viewer = await viewerWith(gateway, [`clinician:${ids.clinician(0)}`]);
+  const id = sessionId(gateway, ids.session(0, 0), ids.client(0));
+  const isAsked = () => gateway.sandbox.countOf('GET /clinicians/:id/clients') > 0;
+  gateway.sandbox.set({ latencyMs: 300 });
+  const asked = viewer(
+    'query($id: ID!) { node(id: $id) { ... on Session { client { clientId firstName } } } }',
+    { id },
+  );
+  await until(isAsked);
+  await nameAnotherClient();
+  expect((await asked).data).toEqual({ node: null });
 });
 
 describe('a client who moves to another clinician', () => {
