@@ -8,10 +8,9 @@ const SHARE_OF_READS = 0.95;
 const CHUNK_LINES = 200;
 const [FLUSH_MS, MAX_STALL_MS] = [50, 1_000];
 
-/** Or the line break before the lines of an earlier process, which may have written half of one. */
-const isAudit = (line: string): boolean => line === '\n' || line.startsWith('{"level":"audit"');
-const isChange = (line: string): boolean =>
-  isAudit(line) && /"outcome":"(?!filter)\w+: /.test(line);
+/** Audit lines, and the line break before those of an earlier process, which may have written half a line. */
+const isKept = (line: string): boolean => line === '\n' || line.startsWith('{"level":"audit"');
+const isChange = (line: string): boolean => isKept(line) && /"outcome":"(?!filter)\w+: /.test(line);
 
 export type Output = ReturnType<typeof createOutput>;
 
@@ -56,11 +55,11 @@ export function createOutput(writeSome: (bytes: Buffer) => number) {
   function save(lines: readonly string[], flag: 'w' | 'a'): void {
     isSaved = false;
     if (path === undefined) return;
-    const audits = lines.filter(isAudit);
+    const audits = lines.filter(isKept);
     try {
       fs.mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
       // On a full disk the old lines stay, since the file is not emptied before the new ones are written.
-      const file = flag === 'w' ? `${path}.new` : path;
+      const file = flag === 'w' && spooled > 0 ? `${path}.new` : path;
       // It names patients' records: only this user may read it.
       fs.writeFileSync(file, audits.join(''), { flag, mode: 0o600 });
       if (file !== path) fs.renameSync(file, path);
@@ -73,7 +72,7 @@ export function createOutput(writeSome: (bytes: Buffer) => number) {
     flush();
     if (queue.length > 0 && !isBlocked && (isLast || hasStalled() || isFull())) {
       // A line that is half written has to be completed.
-      const kept = queue.filter((line, index) => isAudit(line) || (index === 0 && written > 0));
+      const kept = queue.filter((line, index) => isKept(line) || (index === 0 && written > 0));
       dropped += queue.length - kept.length;
       [queue, isBlocked, isSaved] = [kept, true, false];
     }
@@ -85,19 +84,20 @@ export function createOutput(writeSome: (bytes: Buffer) => number) {
   return {
     write(line: string): void {
       if (!isBlocked && isFull()) update();
-      if (isBlocked && !isAudit(line)) return void (dropped += 1);
+      if (isBlocked && !isKept(line)) return void (dropped += 1);
       if (isBlocked && isFull(isChange(line) ? 1 : SHARE_OF_READS)) return void (lost += 1);
       queue.push(line);
       if (isBlocked && isSaved) save([line], 'a');
       if (!isBlocked && (queue.length % CHUNK_LINES === 0 || isChange(line))) flush();
       // The change is sent next, so its line has to outlive this process, even if the reader has stalled just now.
-      if (!isBlocked && queue.length > 0 && isChange(line)) save([line], 'a');
+      if (!isBlocked && queue.length > 0 && isChange(line))
+        save(isSaved ? [line] : queue, isSaved ? 'a' : 'w');
     },
     /** Where audit lines are spooled. Those that an earlier process left there are written now. */
     openSpool(file: string): void {
       const text = fs.existsSync(file) ? fs.readFileSync(file, 'utf8') : '';
       // Whole lines only: a crash may have left half of the last one.
-      const lines = text.match(/^\{.*\n/gm)?.filter(isAudit) ?? [];
+      const lines = text.match(/^\{.*\n/gm)?.filter(isKept) ?? [];
       if (lines.length > 0) queue.push('\n', ...lines);
       [path, spooled] = [file, lines.length];
       flush();
