@@ -82,7 +82,7 @@ export function createSubscriptions(parts: GatewayParts) {
   metrics.watch(() => ({ subscriptions: running.size }));
   /** The subscriptions that have caught up, by the key of their operation. */
   const live = new Map<string, Receivers>();
-  /** When an operation first failed to decide who may see an event: a client that reconnects does not wait anew. */
+  /** When an operation first failed, since it last could, to decide who may see an event. It outlives a reconnection. */
   const outages = new LRUCache<string, number>({ ...OUTAGE, memoMethod: () => steadyNow() });
 
   /** Executions so far, of all subscriptions: every `MAX_STARTS` of them wait for another turn. */
@@ -128,7 +128,10 @@ export function createSubscriptions(parts: GatewayParts) {
       await turnToStart();
       for (let pauseMs = 1_000; ; pauseMs = Math.min(2 * pauseMs, 15_000)) {
         try {
-          return await resultOf(event, operation);
+          const result = await resultOf(event, operation);
+          // An event of a session needs no list.
+          if (!('sessionId' in event)) outages.delete(key);
+          return result;
         } catch (error) {
           if (!(error instanceof PartnerError) || receivers.size === 0) throw error;
           const endsAt = Math.max(outages.memo(key), event.receivedAt) + MAX_OUTAGE_MS;
