@@ -83,7 +83,7 @@ async function* results<E>(stream: Stream<E>, after: string): AsyncGenerator<Res
       const blocks = (text + chunk).split('\n\n');
       text = blocks.pop() ?? '';
       for (const block of blocks) {
-        const data = /^event: next\ndata: (.*)$/.exec(block)?.[1];
+        const data = /^event: next\ndata: (.*)$/s.exec(block)?.[1];
         if (data) yield JSON.parse(data) as Result;
       }
     }

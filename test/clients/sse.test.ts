@@ -7,6 +7,7 @@ import {
   finishUnreadableNote,
 } from '../support/clients/outage.ts';
 import { logged, openRestarting } from '../support/clients/restarts.ts';
+import { transcriptReady } from '../support/access/transcript-ready.ts';
 import { createTally } from '../support/clients/tally.ts';
 import { type Gateway, openGateway, tokenFor } from '../support/gateway.ts';
 
@@ -71,6 +72,19 @@ describe('a subscription that is read with fetch', () => {
     const all = await logged(gateway, refetched.all[1]!);
     await received.reaches(all.length);
     expect(received.all).toEqual(all);
+    leave();
+    await over;
+  });
+
+  it('gets an event whose text has a line separator', async () => {
+    await using gateway = await openRestarting();
+    const query =
+      'subscription ($after: EventCursor) { events(after: $after) { cursor ... on SessionTranscriptError { error } } }';
+    const { received, refetched, over, leave } = followed(gateway, query);
+    await refetched.reaches(1);
+    const { payload, ...event } = transcriptReady({ error: 'one\u2028two' });
+    gateway.sandbox.emit({ ...event, eventType: 'session_transcript_error', payload });
+    await received.reaches(1);
     leave();
     await over;
   });

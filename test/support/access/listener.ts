@@ -40,7 +40,7 @@ async function* eventsIn(response: Response): AsyncGenerator<string> {
   for await (const chunk of response.body!.pipeThrough(new TextDecoderStream())) {
     text += chunk;
     for (let end = text.indexOf('\n\n'); end >= 0; end = text.indexOf('\n\n')) {
-      const data = /^event: next\ndata: (.*)$/m.exec(text.slice(0, end))?.[1];
+      const data = /^event: next\ndata: ([^\n]*)$/m.exec(text.slice(0, end))?.[1];
       text = text.slice(end + 2);
       if (data !== undefined) yield data;
     }
