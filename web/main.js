@@ -29,7 +29,9 @@ let latestNews = '';
 let pendingNews;
 
 function showState(name) {
-  if (state.dataset.state === name) return;
+  const { state: before } = state.dataset;
+  // A screen reader would speak each attempt to connect again.
+  if (before === name || (before === 'waiting' && name === 'connecting')) return;
   state.dataset.state = name;
   state.textContent = STATES[name];
   if (name !== 'live') return;
@@ -40,11 +42,7 @@ function showState(name) {
 const showTitle = (text) => (document.title = text ? `${text} · Live notes` : 'Live notes');
 
 function askForToken(message) {
-  feed.close();
-  detail.close();
   showState('signedOut');
-  feedTitle = '';
-  showTitle('');
   signIn.ask(message);
 }
 
@@ -121,7 +119,8 @@ async function go(isByPerson) {
     showState('idle');
   }
   if (!route.session) showTitle(feedTitle);
-  if (isByPerson && !route.session) leaveFor(before);
+  // With arrow keys one clinic after another may be chosen.
+  if (isByPerson && !route.session && document.activeElement.id !== 'clinic') leaveFor(before);
   await Promise.all([
     isOther && scopeOf(route) && feed.show(route),
     showsClients(route) && (isOther || !showsClients(before)) && clients.show(route),
@@ -172,8 +171,9 @@ function focusContent() {
 
 async function start() {
   // A request without a token would only be refused.
-  if (document.documentElement.dataset.auth === 'token' && !token.get()) return askForToken('');
+  if (document.documentElement.dataset.auth === 'token' && !token.get()) return askForToken();
   failure.hidden = true;
+  showState('connecting');
   try {
     await useUuids();
     const first = await picker.load(readRoute());

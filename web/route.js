@@ -1,6 +1,8 @@
 import { ask } from './graphql.js';
 import { UUIDS } from './operations.js';
 
+const UUID = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i;
+
 /**
  * What is open is written behind the # of the address: Back works, a reload stays, and since that part never leaves the
  * browser, no id gets into a server's log.
@@ -9,9 +11,11 @@ import { UUIDS } from './operations.js';
  * open beside the list · show: `clients` or `clinicians` instead of the sessions
  */
 export function readRoute() {
-  const { clinic, clinician, list, client, session, show } = Object.fromEntries(
-    new URLSearchParams(location.hash.slice(1)),
-  );
+  const given = Array.from(new URLSearchParams(location.hash.slice(1)), ([name, value]) => [
+    name,
+    UUID.test(value) ? value.toLowerCase() : value,
+  ]);
+  const { clinic, clinician, list, client, session, show } = Object.fromEntries(given);
   return { clinic, clinician, list, client, session, show };
 }
 
@@ -19,8 +23,6 @@ export function hrefOf(parts) {
   const given = Object.entries(parts).filter(([, value]) => value);
   return `#${new URLSearchParams(given)}`;
 }
-
-const UUID = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/;
 
 /** A link may have global ids: the address gets the UUIDs instead, by which records are found in the lists. */
 export async function useUuids() {

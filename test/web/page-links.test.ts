@@ -86,7 +86,7 @@ describe.skipIf(process.env['SKIP_CHROMIUM'])('live notes by link', { timeout: 6
     expect(await page.locator('#failure').isVisible()).toBe(false);
   });
 
-  it('marks what is open in its lists, with UUIDs and with global ids in the link', async () => {
+  it('marks what is open in its lists, with UUIDs, also in upper case, and with global ids in the link', async () => {
     const { page } = notes;
     const { ids } = gateway.sandbox;
     const uuids = { clinic: ids.clinic(0), clinician: ids.clinician(2), client: ids.client(2) };
@@ -101,7 +101,11 @@ describe.skipIf(process.env['SKIP_CHROMIUM'])('live notes by link', { timeout: 6
       { ...uuids, session },
     );
     const globalIds = Object.entries<{ id: string }>(data).map(([name, { id }]) => [name, id]);
-    const links = [{ ...uuids, session }, Object.fromEntries(globalIds)];
+    const upper = Object.entries({ ...uuids, session }).map(([name, id]) => [
+      name,
+      id.toUpperCase(),
+    ]);
+    const links = [{ ...uuids, session }, ...[globalIds, upper].map(Object.fromEntries)];
     for (const [nth, link] of links.entries()) {
       await notes.follow({ clinician: clinician() });
       await notes.follow(link as Readonly<Record<string, string>>);

@@ -80,6 +80,7 @@ describe.skipIf(process.env['SKIP_CHROMIUM'])(
       await signIn(2);
       await page.locator('#sessions a').first().click();
       await page.locator('#note h4').first().waitFor();
+      const patients = await page.locator('#sessions .who').allTextContents();
       await page.getByLabel('Magic edit').fill('A draft.');
       await page.evaluate(`sessionStorage.setItem('live-notes-token', 'no longer valid')`);
       await page.getByRole('button', { name: 'Show more clients' }).click();
@@ -87,7 +88,9 @@ describe.skipIf(process.env['SKIP_CHROMIUM'])(
       await page.goBack();
       await page.goForward();
       expect(await page.title()).toBe('Live notes');
-      for (const id of ['detail-title', 'detail-hint', 'note', 'panel-0', 'panel-1'])
+      const left = await page.content();
+      expect(patients.filter((name) => left.includes(name))).toEqual([]);
+      for (const id of ['detail-hint', 'note', 'panel-0', 'panel-1', 'sessions', 'news'])
         expect(await page.locator(`#${id}`).textContent()).toBe('');
       await signIn(3);
       await page.getByText('There is no such session').waitFor();

@@ -80,7 +80,11 @@ export function createDetail({ onFailure, onTitle, onStatus }) {
       const isThere = session && hasContent(session);
       if (!isThere && errors.length > 0) throw new Refused(errors);
       if (!isThere) return explain(NO_SESSION);
-      draw({ ...session, missing: new Set(errors.map(({ path }) => path?.[1])) });
+      const failed = errors.map(({ path }) => path?.[1]);
+      // What was read before stays.
+      const kept = failed.filter((name) => shown?.[name]).map((name) => [name, shown[name]]);
+      const missing = new Set(failed.filter((name) => !shown?.[name]));
+      draw({ ...session, ...Object.fromEntries(kept), missing });
       problem.hidden = true;
       if (errors.length > 0) onFailure(new Refused(errors), problem, load);
     } catch (error) {
@@ -143,13 +147,5 @@ export function createDetail({ onFailure, onTitle, onStatus }) {
     if (hasMissed && open.session) void load();
   }
 
-  /** The next viewer may be another person. */
-  function close() {
-    form.clear();
-    for (const part of [title, hint, note]) part.replaceChildren();
-    sidePanel.clear();
-    void show({});
-  }
-
-  return { show, close, apply, catchUp };
+  return { show, apply, catchUp };
 }

@@ -104,14 +104,6 @@ export function createEditForm({ onAccepted, onLocked }) {
       field.disabled = hadReason;
       button.disabled = hadReason;
     },
-    /** The next viewer may be another person. */
-    clear() {
-      target = {};
-      drafts.clear();
-      keys.clear();
-      field.value = '';
-      show('');
-    },
     clearMessage() {
       if (!hadReason) show('');
     },

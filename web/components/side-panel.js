@@ -66,9 +66,6 @@ export function createSidePanel(onFailure) {
       transcript.replaceChildren(transcriptOf(session));
       mdm.replaceChildren(...mdmOf(session));
     },
-    clear() {
-      for (const body of bodies) body.replaceChildren();
-    },
     showScores: createScores(scores, onFailure).show,
   };
 }

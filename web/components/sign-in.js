@@ -11,10 +11,14 @@ export function createSignIn(onToken, onSignOut) {
     'panes',
   ].map(byId);
 
-  function ask(message) {
-    // The first visit is no mistake.
-    if (token.get()) problem.textContent = message;
-    token.clear();
+  function ask(message = history.state?.problem ?? '') {
+    if (token.get()) {
+      token.clear();
+      history.replaceState({ problem: message }, '');
+      // The next viewer may be another person: everything that was read goes with the page.
+      return location.reload();
+    }
+    problem.textContent = message;
     form.hidden = false;
     panes.hidden = true;
     out.hidden = true;
@@ -25,12 +29,12 @@ export function createSignIn(onToken, onSignOut) {
     event.preventDefault();
     token.set(field.value.trim());
     field.value = '';
+    problem.textContent = '';
     onToken();
   });
   out.addEventListener('click', () => {
     onSignOut();
     token.clear();
-    // Everything that was read goes with the page.
     location.replace('/');
   });
 
