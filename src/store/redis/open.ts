@@ -118,7 +118,7 @@ function createBus(connection: RedisConnection): Store['bus'] {
         if (missing === 0) resolve();
       };
       acknowledge.set(id, () => count(-1));
-      // After a failure the next session tells the other instances to drop everything.
+      // Waits for the timer: the next session makes the others drop all they have cached.
       send(id, message).then(count, () => undefined);
       await over;
       clearTimeout(timer);
