@@ -1,13 +1,27 @@
 import { randomUUID } from 'node:crypto';
-import { monitorEventLoopDelay } from 'node:perf_hooks';
 
-import { expect, it } from 'vitest';
+import { expect, it, onTestFinished, vi } from 'vitest';
+import { WebSocket } from 'ws';
 
 import { openGateway } from '../../support/gateway.ts';
 import { clientOf } from '../../support/ws/graphql-client.ts';
 import { gauge, until } from '../../support/ws/raw-socket.ts';
 
-const [SOCKETS, PER_SOCKET, SCORES] = [6, 50, 50];
+const [SOCKETS, PER_SOCKET, SCORES] = [6, 50, 10];
+
+/** The most messages that are sent in one turn of the event loop, from now on. */
+function mostSentInATurn(): () => number {
+  let [most, sent] = [0, 0];
+  const { send } = WebSocket.prototype;
+  vi.spyOn(WebSocket.prototype, 'send').mockImplementation(function (this: WebSocket, ...args) {
+    if (sent === 0) setImmediate(() => (sent = 0));
+    sent += 1;
+    most = Math.max(most, sent);
+    send.apply(this, args as unknown as Parameters<typeof send>);
+  });
+  onTestFinished(() => void vi.restoreAllMocks());
+  return () => most;
+}
 
 it('one webhook for hundreds of different subscriptions does not stop the server', async () => {
   await using gateway = await openGateway();
@@ -20,8 +34,7 @@ it('one webhook for hundreds of different subscriptions does not stop the server
   });
   const wanted = SOCKETS * PER_SOCKET;
   await until(async () => (await gauge(gateway, 'gateway_subscriptions')) === wanted);
-  using delay = monitorEventLoopDelay({ resolution: 5 });
-  delay.enable();
+  const most = mostSentInATurn();
   gateway.sandbox.emit({
     eventType: 'assessment_completed',
     timeStamp: new Date().toISOString(),
@@ -34,8 +47,7 @@ it('one webhook for hundreds of different subscriptions does not stop the server
     },
   });
   await until(() => received === wanted * SCORES);
-  delay.disable();
   for (const client of clients) await client.dispose();
-  // 40 ms on an idle machine, and 1,500 if all executions start at once.
-  expect(delay.max / 1e6).toBeLessThan(750);
+  // 64: the executions of two turns, of 32 each. All 3,000 if they start at once.
+  expect(most()).toBeLessThan(200);
 });
