@@ -92,8 +92,10 @@ describe('cached responses', () => {
 
   it('are bounded by bytes', async () => {
     const text = 'x'.repeat(4_000_000);
-    await using setup = await setUp((_, response) =>
-      answer(response, 200, { isLoading: false, note: [text] }),
+    // On a busy machine these calls take longer than the five seconds after which a note expires.
+    await using setup = await setUp(
+      (_, response) => answer(response, 200, { isLoading: false, note: [text] }),
+      { clock: createFakeClock() },
     );
     const first = loadersOf(setup.partner);
     await first.record(endpoints.note, id(99));
@@ -105,11 +107,16 @@ describe('cached responses', () => {
   });
 
   it('are removed from memory after they expire', async () => {
-    await using setup = await setUp((_, response) => answer(response, 200, { isLoading: true }));
+    const clock = createFakeClock();
+    await using setup = await setUp((_, response) => answer(response, 200, { isLoading: true }), {
+      clock,
+    });
     const loaders = loadersOf(setup.partner);
     await Promise.all([1, 2, 3].map(async (n) => loaders.record(endpoints.note, id(n))));
     const { state } = setup.partner;
     expect(state().cacheEntries).toBe(3);
+    // The timers are real ones.
+    clock.advance(1_001);
     await expect.poll(() => state().cacheEntries).toBe(0);
   });
 
