@@ -156,9 +156,14 @@ describe.skipIf(process.env['SKIP_CHROMIUM'])(
       await tryAgain(page.locator('#found'), page.getByText(/^\d+ clinicians$/));
     });
 
-    /** A page whose first subscription fails. */
-    async function openWithFailure(code: string): Promise<LiveNotes> {
+    /** A page whose first subscription fails, and which records its states: some pass within 200 ms. */
+    async function openWithFailure(code: string) {
       const fresh = await openLiveNotes(gateway);
+      await fresh.page.addInitScript(`
+        globalThis.states = [];
+        const record = () => states.push(document.querySelector('#state').dataset.state);
+        new MutationObserver(record).observe(document, { subtree: true, attributeFilter: ['data-state'] });
+      `);
       let hasFailed = false;
       await fresh.page.routeWebSocket('**/graphql', (socket) => {
         const server = socket.connectToServer();
@@ -170,13 +175,13 @@ describe.skipIf(process.env['SKIP_CHROMIUM'])(
         });
       });
       await fresh.page.reload();
-      return fresh;
+      return { ...fresh, states: () => fresh.page.evaluate<string[]>('states') };
     }
 
     it('follows the events again by itself after an error that passes', async () => {
       const fresh = await openWithFailure('UPSTREAM_UNAVAILABLE');
-      await fresh.page.locator('#state[data-state=waiting]').waitFor();
-      await fresh.live();
+      const inOrder = ['live', 'waiting', 'connecting', 'live'];
+      await expect.poll(fresh.states).toEqual(inOrder);
       expect(await fresh.page.locator('#failure').isVisible()).toBe(false);
       await fresh.close();
     });
