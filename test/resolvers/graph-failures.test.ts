@@ -230,7 +230,7 @@ describe('an operation that takes too long', () => {
     expect(answer.data.session).toEqual({ progressNote: { isLoading: false }, mdm: null });
     expect(failures(answer)).toEqual(['session.mdm: TIMEOUT']);
     expect(lines.filter((line) => /"warn".*TIMEOUT/.test(line))).toEqual([]);
-    await expect.poll(openCalls, { timeout: 10_000 }).toBe(0);
+    await expect.poll(openCalls).toBe(0);
     sandbox.set({ hang: [] });
   });
 });
@@ -269,7 +269,7 @@ describe('a client that disconnects', () => {
     await expect.poll(openCalls).toBe(1);
     gone.abort();
     await expect(answer).rejects.toThrow('aborted');
-    await expect.poll(openCalls, { timeout: 10_000 }).toBe(0);
+    await expect.poll(openCalls).toBe(0);
   });
 
   it('does not abort a call that others share', async () => {

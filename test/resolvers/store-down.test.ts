@@ -106,7 +106,6 @@ describe.skipIf(!redisAvailable)('with a store that fails for a while', () => {
       .poll(
         async () =>
           (await change(gateway, 'magicEdit', noteId, { idempotencyKey: 'k' })).result?.type,
-        { timeout: 10_000 },
       )
       .toBe('ProgressNoteChange');
     expect(countOf(gateway, 'magicEdit')).toBe(1);

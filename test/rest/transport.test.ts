@@ -162,7 +162,7 @@ describe('a missing response', () => {
     });
     const read = setup.partner.loadersFor(usage).record(endpoints.note, id(1));
     expect(await codeOf(read)).toBe('TIMEOUT');
-    await vi.waitFor(() => expect(failed).toHaveBeenCalled());
+    await expect.poll(() => failed).toHaveBeenCalled();
     expect(failed.mock.calls).toMatchObject([[{ code: 'UPSTREAM_UNAVAILABLE' }]]);
     expect(ended).toHaveBeenCalled();
     expect(setup.upstream.seen).toHaveLength(1);

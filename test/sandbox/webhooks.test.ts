@@ -170,7 +170,7 @@ describe('the pulse', () => {
       switches: { pulseMs: 5, transcriptMs: 0, noteMs: 0, mdmMs: 0, finalizeMs: 0 },
     });
     await expect
-      .poll(() => new Set(kinds()), { interval: 5, timeout: 10_000 })
+      .poll(() => new Set(kinds()), { interval: 5 })
       .toEqual(
         new Set([
           'transcript_ready',

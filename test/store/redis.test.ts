@@ -14,6 +14,9 @@ import { redisAvailable, startRedis } from '../support/redis-server.ts';
 import type { RedisServer } from '../support/redis-server.ts';
 import { DAY_MS, epochOf, eventOf, follow, range } from '../support/store/engines.ts';
 
+/** Of waiting for what comes within two seconds where nothing else runs: a busy machine may take ten times as long. */
+const PATIENCE_MS = 50_000;
+
 /** A command as Redis writes it to its append-only file. */
 const command = (...words: string[]) =>
   [`*${words.length}`, ...words.flatMap((word) => [`$${word.length}`, word]), ''].join('\r\n');
@@ -58,7 +61,7 @@ describe.skipIf(!redisAvailable)('a store on Redis', () => {
     await expect(write()).rejects.toThrow('but it is allkeys-lru');
     expect(await connection.run((redis) => redis.get('any'))).toBeNull();
     server.cli('CONFIG', 'SET', 'maxmemory-policy', 'noeviction');
-    await vi.waitFor(write, 10_000);
+    await vi.waitFor(write, PATIENCE_MS);
     await connection.close();
   });
 
@@ -102,7 +105,7 @@ describe.skipIf(!redisAvailable)('a store on Redis', () => {
     await expect(log.append([eventOf('down')])).rejects.toThrow(StoreUnavailable);
     await expect(store.check()).rejects.toThrow(StoreUnavailable);
     await server.start();
-    await vi.waitFor(() => store.check(), 10_000);
+    await vi.waitFor(() => store.check(), PATIENCE_MS);
     await log.append(range(1, 20).map((n) => eventOf(`after-${n}`)));
     await following;
     expect(seen).toEqual(range(1, 40));
@@ -124,11 +127,11 @@ describe.skipIf(!redisAvailable)('a store on Redis', () => {
       const file = join(server.dir, 'appendonlydir', 'appendonly.aof.1.incr.aof');
       appendFileSync(file, `${command('MULTI')}${dead}${dead.slice(0, 40)}`);
       await server.start();
-      await vi.waitFor(() => store.log.append([eventOf('c')]), 10_000);
+      await vi.waitFor(() => store.log.append([eventOf('c')]), PATIENCE_MS);
       await server.kill();
       await server.start();
       // Writes and reads have a connection each, and each reconnects by itself.
-      const kept = await vi.waitFor(() => store.log.read(0, 10), 10_000);
+      const kept = await vi.waitFor(() => store.log.read(0, 10), PATIENCE_MS);
       const bodies = kept.events.map(({ body }) => body);
       expect(bodies).toEqual(['{"key":"a"}', '{"key":"b"}', '{"key":"c"}']);
       expect(problems.filter((problem) => !problem.includes('out of reach'))).toEqual([]);
@@ -179,8 +182,9 @@ describe.skipIf(!redisAvailable)('a store on Redis', () => {
     server.cli('CONFIG', 'SET', 'client-output-buffer-limit', 'pubsub 1mb 0 0');
     const long = { ...eventOf('long'), body: JSON.stringify('x'.repeat(20_000)) };
     await log.append(range(1, 100).map((n) => ({ ...long, key: `${n}` })));
-    const pages = await Promise.all(range(1, 10).map(() => log.read(0, 100)));
-    expect(pages.map(({ events }) => events.length)).toEqual(Array(10).fill(100));
+    // Two replies of 2 MB: they must come within three seconds, on a busy machine too.
+    const pages = await Promise.all(range(1, 2).map(() => log.read(0, 100)));
+    expect(pages.map(({ events }) => events.length)).toEqual([100, 100]);
   });
 
   it('detects that an older copy of the log took over, and agrees on the new epoch', async () => {
@@ -303,7 +307,10 @@ describe.skipIf(!redisAvailable)('a store on Redis', () => {
     former.cli('CONFIG', 'SET', 'maxmemory-policy', 'noeviction');
     const read = connection.run((redis) => redis.blPop('list', 0));
     name.redirectTo(next.port);
-    const moved = vi.waitFor(() => connection.runDurably((redis) => redis.set('any', '')), 10_000);
+    const moved = vi.waitFor(
+      () => connection.runDurably((redis) => redis.set('any', '')),
+      PATIENCE_MS,
+    );
     return { read, onGap, moved };
   }
 
@@ -358,7 +365,7 @@ describe.skipIf(!redisAvailable)('a store on Redis', () => {
     server.cli('CLIENT', 'KILL', 'TYPE', 'normal');
     await closed.promise;
     const others = () => server.cli('CLIENT', 'LIST').split('\n').length - 1;
-    await vi.waitFor(() => expect(others()).toBe(0), 10_000);
+    await vi.waitFor(() => expect(others()).toBe(0), PATIENCE_MS);
   });
 
   async function startReplicated() {
@@ -366,7 +373,7 @@ describe.skipIf(!redisAvailable)('a store on Redis', () => {
     const replica = await start('--replicaof', `127.0.0.1 ${primary.port}`);
     await vi.waitFor(() => {
       expect(primary.cli('INFO', 'replication')).toContain('state=online');
-    }, 10_000);
+    }, PATIENCE_MS);
     return { primary, replica };
   }
 
@@ -384,7 +391,7 @@ describe.skipIf(!redisAvailable)('a store on Redis', () => {
     // It may be stored; it is not acknowledged yet, neither the first time nor as a duplicate.
     await expect(log.append([eventOf('b')])).rejects.toThrow(/replica/);
     await replica.start();
-    await vi.waitFor(() => log.append([eventOf('b')]), 15_000);
+    await vi.waitFor(() => log.append([eventOf('b')]), PATIENCE_MS);
     expect(replica.cli('XLEN', `${PREFIX}events`)).toBe('2');
   });
 
@@ -396,7 +403,7 @@ describe.skipIf(!redisAvailable)('a store on Redis', () => {
     await expect(first.log.append([eventOf('b')])).rejects.toThrow(/replica/);
     await expect(second.log.append([eventOf('b')])).rejects.toThrow(/replica/);
     process.kill(replica.pid, 'SIGCONT');
-    await vi.waitFor(() => second.log.append([eventOf('b')]), 15_000);
+    await vi.waitFor(() => second.log.append([eventOf('b')]), PATIENCE_MS);
     expect(replica.cli('XLEN', `${PREFIX}events`)).toBe('2');
   });
 
@@ -409,7 +416,7 @@ describe.skipIf(!redisAvailable)('a store on Redis', () => {
       primary.cli('SET', 'any', '1');
       const online = primary.cli('INFO', 'replication').matchAll(/state=online,offset=[1-9]/g);
       expect([...online]).toHaveLength(2);
-    }, 10_000);
+    }, PATIENCE_MS);
     const { log } = await open(primary.url);
     await log.append([eventOf('a')]);
     promoted.cli('REPLICAOF', 'NO', 'ONE');
@@ -418,7 +425,7 @@ describe.skipIf(!redisAvailable)('a store on Redis', () => {
     const now = performance.now.bind(performance);
     using clock = vi.spyOn(performance, 'now');
     clock.mockImplementation(() => now() + 15_000);
-    await vi.waitFor(() => log.append([eventOf('b')]), 10_000);
+    await vi.waitFor(() => log.append([eventOf('b')]), PATIENCE_MS);
   });
 
   it('does not count a replica that loads its data or hangs, unless it is the only one', async () => {
@@ -473,11 +480,11 @@ describe.skipIf(!redisAvailable)('a store on Redis', () => {
     const { keys, check } = await open(server.url);
     const deleted = vi.spyOn(keys, 'delete');
     await server.kill();
-    await vi.waitFor(() => expect(check()).rejects.toThrow('Redis is out of reach'), 10_000);
+    await vi.waitFor(() => expect(check()).rejects.toThrow('Redis is out of reach'), PATIENCE_MS);
     const runOnce = createRunOnce(keys);
     await expect(runOnce('k', 'p', async () => 'done')).rejects.toThrow(StoreUnavailable);
     await server.start();
-    await vi.waitFor(check, 10_000);
+    await vi.waitFor(check, PATIENCE_MS);
     await runOnce[Symbol.asyncDispose]();
     expect(deleted).not.toHaveBeenCalled();
   });
@@ -493,14 +500,14 @@ describe.skipIf(!redisAvailable)('a store on Redis', () => {
     server.cli('CONFIG', 'SET', 'maxmemory', '1');
     relay.flow();
     for (const { log, check } of [former, await open(server.url, 1_000)]) {
-      await vi.waitFor(async () => expect((await log.bounds()).newest).toBe(1), 10_000);
+      await vi.waitFor(async () => expect((await log.bounds()).newest).toBe(1), PATIENCE_MS);
       // Writes have a connection of their own.
-      await vi.waitFor(() => expect(check()).rejects.toThrow('OOM'), 10_000);
+      await vi.waitFor(() => expect(check()).rejects.toThrow('OOM'), PATIENCE_MS);
     }
     await former.log.trim();
     expect(await former.log.bounds()).toMatchObject({ oldest: 1, newest: 1 });
     server.cli('CONFIG', 'SET', 'maxmemory', '0');
-    await vi.waitFor(() => former.log.append([eventOf('b')]), 10_000);
+    await vi.waitFor(() => former.log.append([eventOf('b')]), PATIENCE_MS);
     expect(server.cli('GET', `${PREFIX}repaired`)).toMatch(/^[0-9a-f]{40}$/);
   });
 
@@ -511,7 +518,7 @@ describe.skipIf(!redisAvailable)('a store on Redis', () => {
     server.cli('REPLICAOF', '127.0.0.1', '1');
     await expect(log.append([eventOf('a')])).rejects.toThrow('read-only replica (READONLY)');
     server.cli('REPLICAOF', 'NO', 'ONE');
-    await vi.waitFor(() => store.check(), 5_000);
+    await vi.waitFor(() => store.check(), PATIENCE_MS);
     expect(await log.append([eventOf('a')])).toEqual([1]);
   });
 
@@ -525,9 +532,12 @@ describe.skipIf(!redisAvailable)('a store on Redis', () => {
       await log.append([eventOf('a')]);
       server.cli('REPLICAOF', '127.0.0.1', '1');
       name.redirectTo(other.port);
-      await vi.waitFor(() => log.append([eventOf('b')]), 5_000);
+      await vi.waitFor(() => log.append([eventOf('b')]), PATIENCE_MS);
       expect(other.cli('XLEN', `${PREFIX}events`)).toBe('1');
-      await vi.waitFor(async () => expect((await log.read(0, 10)).events).toHaveLength(1), 5_000);
+      await vi.waitFor(
+        async () => expect((await log.read(0, 10)).events).toHaveLength(1),
+        PATIENCE_MS,
+      );
     },
   );
 });
@@ -571,7 +581,7 @@ describe.skipIf(!redisAvailable).concurrent('a store on a Redis that refuses or 
     await using replica = await startRedis('--replicaof', `127.0.0.1 ${primary.port}`);
     await vi.waitFor(() => {
       expect(primary.cli('INFO', 'replication')).toContain('state=online');
-    }, 10_000);
+    }, PATIENCE_MS);
     await using name = await openRelay(primary.port);
     await using follower = await open(`redis://127.0.0.1:${name.port}`);
     replica.cli('REPLICAOF', 'NO', 'ONE');
@@ -579,6 +589,6 @@ describe.skipIf(!redisAvailable).concurrent('a store on a Redis that refuses or 
     await using writer = await open(replica.url);
     await writer.log.append([eventOf('a')]);
     const read = async () => (await follower.log.read(0, 10)).events;
-    await vi.waitFor(async () => expect(await read()).toHaveLength(1), 5_000);
+    await vi.waitFor(async () => expect(await read()).toHaveLength(1), PATIENCE_MS);
   });
 });

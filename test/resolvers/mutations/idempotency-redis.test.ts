@@ -55,7 +55,7 @@ describe.skipIf(!redisAvailable)('an idempotency key, over two instances', () =>
     for (const { errors } of edits) expect(errors).toMatchObject(nothingSent);
     expect(countOf(one, 'magicEdit')).toBe(0);
     await expect
-      .poll(async () => (await magicEdit(two, noteId, key)).result?.type, { timeout: 10_000 })
+      .poll(async () => (await magicEdit(two, noteId, key)).result?.type)
       .toBe('ProgressNoteChange');
     expect(countOf(one, 'magicEdit')).toBe(1);
   });
@@ -78,7 +78,7 @@ describe.skipIf(!redisAvailable)('an idempotency key, over two instances', () =>
       expect((await edit).result).not.toBeNull();
       await redis.start();
       await expect
-        .poll(async () => (await magicEdit(two, noteId, key)).result, { timeout: 10_000 })
+        .poll(async () => (await magicEdit(two, noteId, key)).result)
         .toMatchObject(result);
       expect(countOf(one, 'magicEdit')).toBe(calls);
     },
