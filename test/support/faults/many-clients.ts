@@ -22,11 +22,11 @@ export async function connected(url: string): Promise<Socket> {
 }
 
 /** Sends unsolicited pongs, so that a client that has stopped reading still counts as alive. */
-export function keepAlive(sockets: readonly Socket[]): Disposable {
+export function keepAlive(sockets: readonly Socket[], everyMs = 5_000): Disposable {
   const pong = frameOf('', { opcode: 10 });
   const timer = setInterval(() => {
     for (const socket of sockets) if (socket.writable) socket.write(pong);
-  }, 5_000);
+  }, everyMs);
   return { [Symbol.dispose]: () => clearInterval(timer) };
 }
 
