@@ -21,7 +21,7 @@ export interface Deployment extends AsyncDisposable {
   readonly url: () => string;
   /** Another process on the same store. */
   start(changed?: ProcessOptions): Promise<void>;
-  /** Starts webhooks and a subscriber to their events; both through a relay, if there is one. */
+  /** Starts webhooks and a subscriber to their events; both through a relay, if there is one. Resolves when both run. */
   load(through?: () => string): Promise<Load>;
 }
 
@@ -61,6 +61,8 @@ export async function openDeployment(
       const follower = follow({ url: through, after, token: await tokenFor(['partner']) });
       const sender = startSender({ url: through, sandbox });
       await sender.more(40);
+      // A subscription that begins only when a fault does ends with an error, as it should.
+      await follower.receives(new Set(sender.acknowledged));
       return {
         sender,
         follower,
