@@ -74,7 +74,8 @@ describe.concurrent('with a failing Partner API', { timeout: 120_000 }, () => {
 
   it('delays neither webhooks nor subscribers while calls hang, and keeps to the limit of calls', async () => {
     await using deployment = await openDeployment({
-      env: { PARTNER_MAX_CONCURRENCY: '16' },
+      // Calls hang for as long as they may: after ten that failed, no other would be sent.
+      env: { PARTNER_MAX_CONCURRENCY: '16', PARTNER_TIMEOUT_MS: '15000' },
     });
     const { sandbox, server } = deployment;
     expect((await server.ready()).status).toBe(200);
