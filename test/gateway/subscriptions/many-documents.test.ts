@@ -17,7 +17,7 @@ function mostSentInATurn(): () => number {
     if (sent === 0) setImmediate(() => (sent = 0));
     sent += 1;
     most = Math.max(most, sent);
-    send.apply(this, args as unknown as Parameters<typeof send>);
+    send.apply(this, args);
   });
   onTestFinished(() => void vi.restoreAllMocks());
   return () => most;
