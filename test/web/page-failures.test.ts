@@ -28,10 +28,15 @@ describe.skipIf(process.env['SKIP_CHROMIUM'])(
       gateway.sandbox.clearAnswers();
       const button = place.getByRole('button', { name: 'Try again' });
       const isLoaded = async () => {
-        if (await button.isVisible()) await button.click();
+        if (await button.isVisible()) {
+          // What was shown before still is until the response comes, which then moves the focus.
+          const response = place.page().waitForResponse('**/graphql');
+          await Promise.all([response, button.click()]);
+          return false;
+        }
         return (await expected.first().isVisible()) && !(await button.isVisible());
       };
-      await expect.poll(isLoaded, { timeout: 25_000, interval: 500 }).toBe(true);
+      await expect.poll(isLoaded, { timeout: 25_000, interval: 200 }).toBe(true);
     }
 
     it('says that a session could not be loaded, not that there is none', async () => {
