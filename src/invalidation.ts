@@ -1,5 +1,5 @@
 import type { EventFacts } from './events/partner-event.ts';
-import { endpoints } from './rest/records.ts';
+import { recordEndpoints } from './rest/records.ts';
 import { cachePathOf } from './rest/lists.ts';
 import type { Partner } from './rest/partner.ts';
 import type { Bus } from './store/store.ts';
@@ -36,16 +36,16 @@ export function createInvalidation(partner: Partner, bus: Bus, onChanged: (path:
   };
 }
 
-const ofSession = Object.values(endpoints).filter(({ template }) =>
+const ofSession = Object.values(recordEndpoints).filter(({ template }) =>
   template.startsWith('/sessions/'),
 );
 
 function stalePaths(event: EventFacts): string[] {
-  if (!('sessionId' in event)) return [endpoints.score.path(event.scoreId)];
+  if (!('sessionId' in event)) return [recordEndpoints.score.path(event.scoreId)];
   const { sessionId, clientId } = event;
   return [
     ...ofSession.map(({ path }) => path(sessionId)),
-    ...('progressNoteId' in event ? [endpoints.note.path(event.progressNoteId)] : []),
+    ...('progressNoteId' in event ? [recordEndpoints.note.path(event.progressNoteId)] : []),
     cachePathOf({ name: 'sessionsOfClient', id: clientId }),
     cachePathOf({ name: 'magicEditsOfClinician' }),
   ];

@@ -3,7 +3,7 @@ import type { ProgressNoteEvent, SessionEvent } from '../events/partner-event.ts
 import { type Loaded, whenLoaded } from '../loaded.ts';
 import type { CacheEntry } from '../rest/cache.ts';
 import type { Endpoint } from '../rest/endpoints.ts';
-import { type NoteRecord, endpoints } from '../rest/records.ts';
+import { type NoteRecord, recordEndpoints } from '../rest/records.ts';
 import type { Uuid } from '../uuid.ts';
 import { auditDenial, ifOpen, isOpen, requireAccess } from './access/prove.ts';
 import { NotFound } from '../errors.ts';
@@ -28,7 +28,7 @@ export const noteOfSession = (session: SessionRef, _args: unknown, ctx: Context)
   requireAccess(session, ctx, loadNote);
 
 function loadNote(session: SessionRef, ctx: Context): Loaded<NoteRef | null> {
-  const entry = ctx.loaders.entry(endpoints.noteOfSession, session.id, session.noteEntry);
+  const entry = ctx.loaders.entry(recordEndpoints.noteOfSession, session.id, session.noteEntry);
   // A cached note takes no closure: a list may have hundreds.
   return entry instanceof Promise
     ? entry.then((loaded) => noteOfEntry(loaded, session, ctx))
@@ -49,7 +49,7 @@ function noteRef(record: NoteRecord | null, session: SessionRef | undefined, ctx
   if (!record) return null;
   let note = session?.note;
   if (note?.record !== record) {
-    const { noteOfSession: endpoint } = endpoints;
+    const { noteOfSession: endpoint } = recordEndpoints;
     if (session)
       ctx.loaders.requireSame(endpoint, session.id, record.clientId, clientIdOf(session));
     const id = record.id ?? `session:${session?.id ?? record.sessionId}`;
@@ -81,8 +81,8 @@ export function noteById(target: NoteTarget, ctx: Context): Loaded<NoteRef | nul
 /** By its session if that is known: a rewrite may have given the note another id. */
 export const noteRecord = ({ noteId, session }: NoteTarget, { loaders }: Context, fresh = false) =>
   session
-    ? loaders.record(endpoints.noteOfSession, session.id, { fresh })
-    : loaders.record(endpoints.note, noteId, { fresh });
+    ? loaders.record(recordEndpoints.noteOfSession, session.id, { fresh })
+    : loaders.record(recordEndpoints.note, noteId, { fresh });
 
 /** Read without caches. */
 export const noteAfterChange = async (change: NoteTarget, _args: unknown, ctx: Context) =>
@@ -92,10 +92,10 @@ export const noteAfterChange = async (change: NoteTarget, _args: unknown, ctx: C
 export function noteOfEvent(event: ProgressNoteEvent, _args: unknown, ctx: Context) {
   const { progressNoteId: id, sessionId } = event;
   return ifOpen(sessionOfEvent(event), ctx, (session) =>
-    whenLoaded(ctx.loaders.record(endpoints.note, id), (record) => {
+    whenLoaded(ctx.loaders.record(recordEndpoints.note, id), (record) => {
       if (!record) return null;
-      ctx.loaders.requireSame(endpoints.note, id, record.sessionId, sessionId);
-      ctx.loaders.requireSame(endpoints.note, id, record.clientId, session.clientId);
+      ctx.loaders.requireSame(recordEndpoints.note, id, record.sessionId, sessionId);
+      ctx.loaders.requireSame(recordEndpoints.note, id, record.clientId, session.clientId);
       return noteRef(record, session, ctx);
     }),
   );
@@ -146,8 +146,8 @@ function artifact<T extends ArtifactRef['type']>(
       ifOpen(session, ctx, (open) => requireAccess(open, ctx, read), { type, id: session.id }),
   };
 }
-export const transcripts = artifact('Transcript', endpoints.transcript);
-export const mdms = artifact('MDM', endpoints.mdm);
+export const transcripts = artifact('Transcript', recordEndpoints.transcript);
+export const mdms = artifact('MDM', recordEndpoints.mdm);
 
 /** The client comes from the score's global id or its event. Without it the score is open to `partner` only. */
 export async function scoreById(
@@ -155,12 +155,12 @@ export async function scoreById(
   ctx: Context,
 ): Promise<ScoreRef | null> {
   const open = clientId ? await isOpen({ type: 'Client', id: clientId }, ctx) : ctx.reach.isPartner;
-  const record = open ? await ctx.loaders.record(endpoints.score, id) : undefined;
+  const record = open ? await ctx.loaders.record(recordEndpoints.score, id) : undefined;
   if (!record) {
     auditDenial({ type: 'AssessmentScore', id }, ctx);
     return null;
   }
-  ctx.loaders.requireSame(endpoints.score, id, record.clientId, clientId);
+  ctx.loaders.requireSame(recordEndpoints.score, id, record.clientId, clientId);
   ctx.audit?.read.add(`AssessmentScore:${id}`);
   return { type: 'AssessmentScore', id, record, open: true, clientId };
 }

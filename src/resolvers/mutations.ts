@@ -7,7 +7,7 @@ import { secondaryCliniciansBody } from '../rest/assumed-names.ts';
 import { type Endpoint, isOther, writes } from '../rest/endpoints.ts';
 import { NoteLocked, PartnerError, PartnerRejected } from '../rest/errors.ts';
 import { cachePathOf } from '../rest/lists.ts';
-import { endpoints } from '../rest/records.ts';
+import { recordEndpoints } from '../rest/records.ts';
 import type { Uuid } from '../uuid.ts';
 import { isOpen, opened } from './access/prove.ts';
 import { type NoteTarget, auditedTarget, clientIdOf, noteRecord } from './artifacts.ts';
@@ -117,7 +117,7 @@ interface ChangeInput {
   readonly idempotencyKey?: string | null | undefined;
 }
 
-const { note, noteOfSession } = endpoints;
+const { note, noteOfSession } = recordEndpoints;
 const MAX_INSTRUCTIONS = 5_000;
 const MAX_KEY_LENGTH = 200;
 

@@ -18,7 +18,7 @@ import {
   type NodeRef,
   type NoteRef,
   type Parents,
-  type RowOf,
+  type RowRef,
   type SessionRef,
   kindOf,
 } from './refs.ts';
@@ -120,7 +120,7 @@ export const clientOfSession = (session: SessionRef, args: unknown, ctx: Context
     : clientOfOpenSession(session, args, ctx);
 
 /** A list of the Partner API, page by page. */
-function pagesOf<N extends ListName>(list: ListRef<N>, ctx: Context): PagedList<RowOf<N>> {
+function pagesOf<N extends ListName>(list: ListRef<N>, ctx: Context): PagedList<RowRef<N>> {
   const { loaders, partner } = ctx;
   const key = listKeyOf(list);
   return {

@@ -1,6 +1,6 @@
 import type { Row } from '../page.ts';
 import type { CacheEntry } from '../rest/cache.ts';
-import type { ListName, ListRef, RecordOf } from '../rest/lists.ts';
+import type { ListName, ListRef, RowOf } from '../rest/lists.ts';
 import type { MdmRecord, NoteRecord, ScoreRecord, TranscriptRecord } from '../rest/records.ts';
 import type { Uuid } from '../uuid.ts';
 
@@ -26,13 +26,13 @@ interface Listed<Type extends string, Attributes extends Row> extends Parents {
   /** The name of a patient's record in the audit log, for rows of a list. */
   readonly auditName?: string | undefined;
 }
-type RefByList = { [N in ListName]: Listed<(typeof LISTS)[N]['row'], RecordOf<N>> };
+type RefByList = { [N in ListName]: Listed<(typeof LISTS)[N]['row'], RowOf<N>> };
 export type ListedRef = RefByList[ListName];
-export type RowOf<N extends ListName> = Extract<ListedRef, RefByList[N]>;
-export type ClientRef = RowOf<'clientsOfClinic'>;
+export type RowRef<N extends ListName> = Extract<ListedRef, RefByList[N]>;
+export type ClientRef = RowRef<'clientsOfClinic'>;
 
 /** Rows of a cached page are shared by all operations, so the ids are signed once, and the note is made once. */
-export type SessionRef = RowOf<'sessionsOfClient'> & {
+export type SessionRef = RowRef<'sessionsOfClient'> & {
   globalIds?: Record<string, string>;
   note?: NoteRef;
   /** From the response cache: the note is not looked up again while it is current. */

@@ -5,8 +5,8 @@ import type { Clock } from '../clock.ts';
 export interface CacheEntry<T = unknown> {
   /** The path with its query. */
   readonly key: string;
-  /** What invalidates it, beside its key: the path of its list, a note's other path, or a template. */
-  readonly path: string;
+  /** The path that invalidates it, beside its key: of its list, of the note by its other id, or a template. */
+  readonly invalidatedBy: string;
   readonly value: T;
   /** When the call for it began. Both times are of the clock that was passed in: `performance.now()`. */
   readonly askedAt: number;
@@ -15,7 +15,7 @@ export interface CacheEntry<T = unknown> {
   readonly validity: { isCurrent: boolean };
 }
 
-/** Of heap. */
+/** Of the heap, as estimated. */
 const MAX_BYTES = 32 * 1024 * 1024;
 /** What an entry takes in the heap beside its JSON, as measured: the record, the keys, the index, a timer. */
 const OVERHEAD_BYTES = 1_536;
@@ -32,19 +32,19 @@ export function createResponseCache(clock: Clock) {
     ttlAutopurge: true,
     ttlResolution: 0,
     perf: clock,
-    onInsert({ path, validity }, key) {
+    onInsert({ invalidatedBy: path, validity }, key) {
       validity.isCurrent = true;
       if (key !== path) keysByPath.set(path, (keysByPath.get(path) ?? new Set()).add(key));
     },
-    dispose({ path, validity }, key) {
+    dispose({ invalidatedBy: path, validity }, key) {
       validity.isCurrent = false;
       const keys = keysByPath.get(path);
       if (keys?.delete(key) && keys.size === 0) keysByPath.delete(path);
     },
   });
-  /** More than are invalidated during one call. */
+  /** When each path was last invalidated: more paths than are invalidated during one call. */
   const invalidatedAt = new LRUCache<string, number>({ max: 10_000 });
-  /** Not `max`, for which lru-cache takes the memory at once. */
+  /** The length of each list. Not limited by `max`, for which lru-cache takes the memory at once. */
   const totals = new LRUCache<string, number>({
     maxSize: 50_000,
     sizeCalculation: () => 1,
@@ -61,16 +61,16 @@ export function createResponseCache(clock: Clock) {
   return {
     get: (key: string): CacheEntry | undefined => entries.get(key),
 
-    /** Unless its path was invalidated since it was requested. */
+    /** Stores an answer, unless it was invalidated after the call for it began. */
     set(entry: CacheEntry, bytes: number): void {
-      if ((invalidatedAt.get(entry.path) ?? 0) > entry.askedAt) return;
+      if ((invalidatedAt.get(entry.invalidatedBy) ?? 0) > entry.askedAt) return;
       const ttl = entry.expiresAt - clock.now();
       entries.set(entry.key, entry, { size: bytes + OVERHEAD_BYTES, ttl });
     },
 
     /** Returns all paths that were invalidated: of a session's note, the note's own path too. */
     invalidate(path: string): readonly string[] {
-      const other = entries.peek(path)?.path ?? path;
+      const other = entries.peek(path)?.invalidatedBy ?? path;
       // A template is the path of many answers.
       const paths = other === path || other.includes('/:') ? [path] : [path, other];
       for (const each of paths) {

@@ -87,6 +87,6 @@ function isTokenPair({ AccessToken, RefreshToken, ExpiresIn }: JsonObject): bool
 /** Of lists and notes. Events and mutations drop what they make stale; this bounds what neither of them reported. */
 export const CHANGING_TTL_MS = 5_000;
 
-/** True if the body names a record, and not the one asked for. What is no UUID names nothing. */
-export const isOther = (name: unknown, asked: Uuid | undefined): boolean =>
-  name !== asked && (toUuid(name) ?? asked) !== asked;
+/** True if a value in the body is the id of another record than the expected one. What is no UUID names nothing. */
+export const isOther = (value: unknown, expected: Uuid | undefined): boolean =>
+  value !== expected && (toUuid(value) ?? expected) !== expected;

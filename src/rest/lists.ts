@@ -117,7 +117,7 @@ export const listEndpoints = {
 };
 
 export type ListName = keyof typeof listEndpoints;
-export type RecordOf<N extends ListName> =
+export type RowOf<N extends ListName> =
   (typeof listEndpoints)[N] extends Endpoint<Page<infer Record extends Row>> ? Record : never;
 
 export interface ListRef<N extends ListName = ListName> {
@@ -154,7 +154,7 @@ export function listKeyOf({ name, id, filter }: ListRef): string {
 export function pageTarget<N extends ListName>(ref: ListRef<N>, page: number, since = 0) {
   const listKey = listKeyOf(ref);
   return {
-    endpoint: listEndpoints[ref.name] as Endpoint as Endpoint<Page<RecordOf<N>>>,
+    endpoint: listEndpoints[ref.name] as Endpoint as Endpoint<Page<RowOf<N>>>,
     id: ref.id,
     key: `${listKey}${ref.filter ? '&' : '?'}page=${page}`,
     path: cachePathOf(ref),

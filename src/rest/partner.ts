@@ -10,7 +10,7 @@ import { createLimiter, type CallQueue, type Priority } from './client/limiter.t
 import { createRetryBudget } from './client/retry.ts';
 import { createTokens } from './client/token.ts';
 import { authenticate, type Endpoint } from './endpoints.ts';
-import { endpoints } from './records.ts';
+import { recordEndpoints } from './records.ts';
 import { OPERATION_ENDED, PartnerError } from './errors.ts';
 import { Loaders } from './loaders.ts';
 
@@ -154,7 +154,8 @@ export function createPartner(connection: PartnerConnection, options: PartnerOpt
       const refused = tokens.refused();
       if (!refused) return;
       if (clock.now() - refused.at < CHECK_PAUSE_MS) throw refused.error;
-      await client.loadersFor(createUsage()).record(endpoints.partner, undefined, { fresh: true });
+      const loaders = client.loadersFor(createUsage());
+      await loaders.record(recordEndpoints.partner, undefined, { fresh: true });
     },
 
     state: () => ({ ...limiter.state(), ...cache.state(), ...tokens.state() }),

@@ -39,7 +39,7 @@ function record<T extends object>(
   return { ...endpoint('GET', template, 3, read, ttlMs), isNullable: true };
 }
 
-const sessionIn = ({ sessionId }: JsonObject) => [sessionId];
+const namedSession = ({ sessionId }: JsonObject) => [sessionId];
 
 export type NoteRecord = NonNullable<ReturnType<typeof readNote>>;
 function readNote(raw: JsonObject, id: Uuid | undefined) {
@@ -71,7 +71,7 @@ const note: Endpoint<NoteRecord | null> = {
 
 /** Its `id` may be of another record, so only `progressNoteId` counts. */
 const noteOfSession: Endpoint<NoteRecord | null> = {
-  ...record('/sessions/:sessionId/progress-note', CHANGING_TTL_MS, sessionIn, (body) =>
+  ...record('/sessions/:sessionId/progress-note', CHANGING_TTL_MS, namedSession, (body) =>
     readNote(body, toUuid(body['progressNoteId'])),
   ),
   otherPath: (value) => (value?.id ? note.path(value.id) : noteOfSession.template),
@@ -83,7 +83,7 @@ const artifact = <T extends object>(
   field: string,
   readArtifact: (items: readonly JsonObject[], body: JsonObject) => T,
 ) =>
-  record(template, FINISHED_TTL_MS, sessionIn, (body) =>
+  record(template, FINISHED_TTL_MS, namedSession, (body) =>
     Array.isArray(body[field]) ? readArtifact(objectsOf(body[field]), body) : null,
   );
 
@@ -110,7 +110,7 @@ const readPartner = (body: unknown) =>
   typeof body === 'object' && body && !isErrorBody(body as JsonObject) ? body : undefined;
 
 /** Records that have a route of their own. */
-export const endpoints = {
+export const recordEndpoints = {
   note,
   noteOfSession,
   transcript: artifact('/sessions/:sessionId/transcript', 'transcriptItems', (items, raw) => ({
@@ -145,6 +145,6 @@ export const endpoints = {
 };
 
 type RecordOf<E> = E extends Endpoint<infer T> ? NonNullable<T> : never;
-export type TranscriptRecord = RecordOf<typeof endpoints.transcript>;
-export type MdmRecord = RecordOf<typeof endpoints.mdm>;
-export type ScoreRecord = RecordOf<typeof endpoints.score>;
+export type TranscriptRecord = RecordOf<typeof recordEndpoints.transcript>;
+export type MdmRecord = RecordOf<typeof recordEndpoints.mdm>;
+export type ScoreRecord = RecordOf<typeof recordEndpoints.score>;

@@ -7,7 +7,7 @@ import type { Loaded } from '../loaded.ts';
 import { mdms, noteById, scoreById, transcripts } from '../resolvers/artifacts.ts';
 import { byId, granted, organizationsOfViewer } from '../resolvers/records.ts';
 import { type ListedRef, type NodeOfType, type NodeRef, kindOf } from '../resolvers/refs.ts';
-import { endpoints } from '../rest/records.ts';
+import { recordEndpoints } from '../rest/records.ts';
 import type { Uuid } from '../uuid.ts';
 import type { GrantedKind } from '../viewer/viewer.ts';
 import { RAW, builder, objectType, required } from './builder.ts';
@@ -142,7 +142,7 @@ builder.queryType({
       description: 'The partner organization itself. Needs the grant `partner`.',
       resolve: (_root, _args, ctx) => {
         if (!ctx.reach.isPartner) throw new NotFound();
-        return ctx.loaders.record(endpoints.partner);
+        return ctx.loaders.record(recordEndpoints.partner);
       },
     }),
     organizations: t.field(organizations),

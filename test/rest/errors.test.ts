@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { endpoints } from '../../src/rest/records.ts';
+import { recordEndpoints } from '../../src/rest/records.ts';
 import { NoteLocked, PartnerRejected } from '../../src/rest/errors.ts';
 import { createUsage } from '../../src/rest/partner.ts';
 import { writes } from '../../src/rest/endpoints.ts';
@@ -81,7 +81,7 @@ describe('the error of a status and a body', () => {
     ['something else', 5, []],
   ])('lists the issues of a 400 from %s', async (_, message, issues) => {
     await using setup = await setUp(always(400, envelope(400, message)));
-    const failure = await failureOf(loadersOf(setup.partner).record(endpoints.note, id(1)));
+    const failure = await failureOf(loadersOf(setup.partner).record(recordEndpoints.note, id(1)));
     expect(failure).toBeInstanceOf(PartnerRejected);
     expect(failure).toMatchObject({ code: 'BAD_USER_INPUT', issues });
   });
@@ -90,7 +90,7 @@ describe('the error of a status and a body', () => {
     const messages = Array.from({ length: 30 }, (_, n) => `${n} `.padEnd(1000, '\u{1f642}'));
     const issuesOf = async (message: unknown) => {
       await using setup = await setUp(always(400, envelope(400, message)));
-      const failure = await failureOf(loadersOf(setup.partner).record(endpoints.note, id(1)));
+      const failure = await failureOf(loadersOf(setup.partner).record(recordEndpoints.note, id(1)));
       return failure instanceof PartnerRejected ? failure.issues : [];
     };
     const issues = await issuesOf({ message: messages });
@@ -121,7 +121,7 @@ describe('429', () => {
         ? answer(response, 429, { message: 'Limit Exceeded' }, { 'retry-after': '0' })
         : answer(response, 200, { isLoading: false, note: [] }),
     );
-    expect(await loadersOf(setup.partner).record(endpoints.note, id(1))).toMatchObject({
+    expect(await loadersOf(setup.partner).record(recordEndpoints.note, id(1))).toMatchObject({
       isLoading: false,
     });
     expect(setup.upstream.seen).toHaveLength(2);
@@ -131,7 +131,7 @@ describe('429', () => {
     await using setup = await setUp((_, response) =>
       answer(response, 429, { message: 'Limit Exceeded' }, { 'retry-after': '60' }),
     );
-    const failure = await failureOf(loadersOf(setup.partner).record(endpoints.note, id(1)));
+    const failure = await failureOf(loadersOf(setup.partner).record(recordEndpoints.note, id(1)));
     expect(failure).toMatchObject({ code: 'UPSTREAM_RATE_LIMITED', retryAfter: 60 });
     expect(setup.upstream.seen).toHaveLength(1);
   });
@@ -141,7 +141,7 @@ describe('429', () => {
       response.setHeader('retry-after', ['60', '0']);
       answer(response, 429, { message: 'Limit Exceeded' });
     });
-    const failure = await failureOf(loadersOf(setup.partner).record(endpoints.note, id(1)));
+    const failure = await failureOf(loadersOf(setup.partner).record(recordEndpoints.note, id(1)));
     expect(failure).toMatchObject({ code: 'UPSTREAM_RATE_LIMITED', retryAfter: 60 });
     expect(setup.upstream.seen).toHaveLength(1);
   });

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { endpoints } from '../../src/rest/records.ts';
+import { recordEndpoints } from '../../src/rest/records.ts';
 import { createLimiter } from '../../src/rest/client/limiter.ts';
 import type { CallQueue, Priority } from '../../src/rest/client/limiter.ts';
 import { createUsage } from '../../src/rest/partner.ts';
@@ -17,7 +17,7 @@ const createCallQueue = (priority: Priority): CallQueue => ({ priority, calls: [
 function oneSlot() {
   const limiter = createLimiter(createFakeClock(), 1);
   const sent: string[] = [];
-  const call = (name: string) => ({ isWaiting: true, send: () => void sent.push(name) });
+  const call = (name: string) => ({ isQueued: true, send: () => void sent.push(name) });
   const add = (name: string, queue: CallQueue) => {
     const added = call(name);
     expect(limiter.take()).toBe(false);
@@ -61,9 +61,9 @@ describe('the limiter', () => {
   it('skips calls that were aborted', () => {
     const { add, drain, limiter } = oneSlot();
     const queue = createCallQueue('read');
-    add('gone', queue).isWaiting = false;
+    add('gone', queue).isQueued = false;
     add('here', queue);
-    add('gone too', createCallQueue('read')).isWaiting = false;
+    add('gone too', createCallQueue('read')).isQueued = false;
     expect(drain()).toEqual(['here']);
     expect(limiter.state().queued).toBe(0);
   });
@@ -77,7 +77,7 @@ describe('the limiter', () => {
       limiter.release();
     };
     limiter.take();
-    for (let i = 0; i < 10_000; i++) limiter.enqueue({ isWaiting: true, send }, queue);
+    for (let i = 0; i < 10_000; i++) limiter.enqueue({ isQueued: true, send }, queue);
     limiter.release();
     expect(sent).toBe(10_000);
   });
@@ -95,10 +95,10 @@ describe('the limiter', () => {
       });
       if (token === 'known') await setup.partner.check();
       const [large, small] = [loadersOf(setup.partner), loadersOf(setup.partner)];
-      const reads = [1, 2, 3, 4, 5, 6].map(async (n) => large.record(endpoints.note, id(n)));
+      const reads = [1, 2, 3, 4, 5, 6].map(async (n) => large.record(recordEndpoints.note, id(n)));
       // A loader sends its reads after this turn.
       await new Promise(setImmediate);
-      const needed = small.record(endpoints.note, id(6));
+      const needed = small.record(recordEndpoints.note, id(6));
       await setup.upstream.arrived(1);
       joined.resolve();
       await needed;
@@ -118,7 +118,7 @@ describe('the limiter', () => {
     await using setup = await setUp(answerInFours, { maxConcurrency: 4 });
     const loaders = loadersOf(setup.partner);
     await Promise.all(
-      Array.from({ length: 40 }, async (_, n) => loaders.record(endpoints.note, id(n + 1))),
+      Array.from({ length: 40 }, async (_, n) => loaders.record(recordEndpoints.note, id(n + 1))),
     );
     expect(setup.upstream.seen).toHaveLength(40);
     expect(setup.upstream.maxInFlight).toBe(4);
@@ -130,7 +130,7 @@ describe('the limiter', () => {
     const held: ServerResponse[] = [];
     const hold = (_: unknown, response: ServerResponse) => void held.push(response);
     await using setup = await setUp(hold, { clock, maxConcurrency: 1 });
-    const read = codeOf(loadersOf(setup.partner).record(endpoints.note, id(1)));
+    const read = codeOf(loadersOf(setup.partner).record(recordEndpoints.note, id(1)));
     await setup.upstream.arrived(1);
     clock.advance(1000);
     // It takes the slot as soon as the read has failed, and keeps it for 15 s.
@@ -154,7 +154,7 @@ describe('the limiter', () => {
     const hold: Script = ({ number }, response) =>
       number > 2 ? answer(response, 200, { note: [] }) : void held.push(response);
     await using setup = await setUp(hold, { clock: late, maxConcurrency: 1 });
-    const read = failureOf(loadersOf(setup.partner).record(endpoints.note, id(1)));
+    const read = failureOf(loadersOf(setup.partner).record(recordEndpoints.note, id(1)));
     await setup.upstream.arrived(1);
     const edit = setup.partner.send(writes.magicEdit, id(1), {}, createUsage());
     answer(held[0]!, 500, {});
@@ -182,7 +182,7 @@ describe('rate and quota', () => {
     };
     for (let i = 0; i < 30; i++) {
       if (limiter.take()) send();
-      else limiter.enqueue({ isWaiting: true, send }, createCallQueue('read'));
+      else limiter.enqueue({ isQueued: true, send }, createCallQueue('read'));
     }
     expect(sent).toBe(1);
     for (let i = 0; i < 100; i++) clock.advance(10);
@@ -196,16 +196,16 @@ describe('rate and quota', () => {
       dailyQuota: 3,
     });
     const loaders = loadersOf(setup.partner);
-    await loaders.record(endpoints.note, id(1));
+    await loaders.record(recordEndpoints.note, id(1));
     expect(setup.partner.state()).toMatchObject({ callsToday: 2, quotaRemaining: 1 });
-    await loaders.record(endpoints.note, id(2));
-    expect(await failureOf(loaders.record(endpoints.note, id(3)))).toMatchObject({
+    await loaders.record(recordEndpoints.note, id(2));
+    expect(await failureOf(loaders.record(recordEndpoints.note, id(3)))).toMatchObject({
       code: 'UPSTREAM_RATE_LIMITED',
       retryAfter: 12 * 3600,
     });
     expect(setup.upstream.seen).toHaveLength(2);
     clock.jump(12 * 3600_000);
-    expect(await loadersOf(setup.partner).record(endpoints.note, id(3))).toBeDefined();
+    expect(await loadersOf(setup.partner).record(recordEndpoints.note, id(3))).toBeDefined();
   });
 
   it('counts only calls that are sent: none that the quota stops is charged or uses up the rate', async () => {
@@ -219,7 +219,7 @@ describe('rate and quota', () => {
     await setup.partner.check();
     const usage = createUsage();
     const loaders = setup.partner.loadersFor(usage);
-    const loaded = [1, 2, 3].map(async (n) => loaders.record(endpoints.note, id(n)));
+    const loaded = [1, 2, 3].map(async (n) => loaders.record(recordEndpoints.note, id(n)));
     const stopped = Promise.all(loaded.slice(1).map(codeOf));
     await expect.poll(() => setup.partner.state().queued).toBe(3);
     clock.advance(1_000);
@@ -235,7 +235,7 @@ async function askFor(count: number, { partner }: Setup): Promise<string[]> {
   const outcomes: string[] = [];
   for (let n = 1; n <= count; n += 4) {
     const group = [n, n + 1, n + 2, n + 3].map(async (k) => {
-      const note = Promise.resolve(loadersOf(partner).record(endpoints.note, id(k)));
+      const note = Promise.resolve(loadersOf(partner).record(recordEndpoints.note, id(k)));
       return note.then(() => 'ok').catch(() => codeOf(note));
     });
     outcomes.push(...(await Promise.all(group)));
@@ -259,13 +259,13 @@ describe('an outage', () => {
     );
     await askFor(40, setup);
     isDown = false;
-    const refused = await failureOf(loadersOf(setup.partner).record(endpoints.note, id(1)));
+    const refused = await failureOf(loadersOf(setup.partner).record(recordEndpoints.note, id(1)));
     expect(refused.code).toBe('UPSTREAM_UNAVAILABLE');
     expect(refused.what).toBe(
       'not sent, since the circuit is open (last attempt: answered with status 500)',
     );
     clock.advance(2000);
-    expect(await loadersOf(setup.partner).record(endpoints.note, id(1))).toBeDefined();
+    expect(await loadersOf(setup.partner).record(recordEndpoints.note, id(1))).toBeDefined();
     expect(circuit).toEqual(['open', 'closed']);
   });
 
@@ -274,7 +274,7 @@ describe('an outage', () => {
       maxConcurrency: 1,
     });
     const notes = Array.from({ length: 40 }, (_, n) =>
-      codeOf(loadersOf(setup.partner).record(endpoints.note, id(n + 1))),
+      codeOf(loadersOf(setup.partner).record(recordEndpoints.note, id(n + 1))),
     );
     expect(new Set(await Promise.all(notes))).toEqual(new Set(['UPSTREAM_UNAVAILABLE']));
     expect(setup.upstream.seen).toHaveLength(10);
@@ -288,7 +288,7 @@ describe('an outage', () => {
     );
     await askFor(40, setup);
     expect(circuit).toEqual(['open']);
-    expect(await loadersOf(setup.partner).record(endpoints.transcript, id(1))).toMatchObject({
+    expect(await loadersOf(setup.partner).record(recordEndpoints.transcript, id(1))).toMatchObject({
       items: [],
     });
   });

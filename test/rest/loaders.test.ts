@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { describe, expect, it } from 'vitest';
 import { cachePathOf, listKeyOf } from '../../src/rest/lists.ts';
-import { endpoints } from '../../src/rest/records.ts';
+import { recordEndpoints } from '../../src/rest/records.ts';
 import { createUsage } from '../../src/rest/partner.ts';
 import { createFakeClock } from '../support/rest/fake-clock.ts';
 import { codeOf, id, loadersOf, setUp } from '../support/rest/partner.ts';
@@ -26,10 +26,10 @@ function held(script: Script = numbered) {
 describe('cached responses', () => {
   it('are returned synchronously, to every operation', async () => {
     await using setup = await setUp(numbered);
-    await loadersOf(setup.partner).record(endpoints.note, id(1));
+    await loadersOf(setup.partner).record(recordEndpoints.note, id(1));
     const usage = createUsage();
     const loaders = setup.partner.loadersFor(usage);
-    expect(loaders.record(endpoints.note, id(1))).toMatchObject({
+    expect(loaders.record(recordEndpoints.note, id(1))).toMatchObject({
       note: [1],
     });
     expect(usage).toMatchObject({ calls: 0, cached: 1 });
@@ -42,12 +42,12 @@ describe('cached responses', () => {
   ])('of %s expire after their TTL', async (_, body, ttlMs) => {
     const clock = createFakeClock();
     await using setup = await setUp((_request, response) => answer(response, 200, body), { clock });
-    await loadersOf(setup.partner).record(endpoints.note, id(1));
+    await loadersOf(setup.partner).record(recordEndpoints.note, id(1));
     clock.advance(ttlMs - 1);
-    await loadersOf(setup.partner).record(endpoints.note, id(1));
+    await loadersOf(setup.partner).record(recordEndpoints.note, id(1));
     expect(setup.upstream.seen).toHaveLength(1);
     clock.advance(2);
-    await loadersOf(setup.partner).record(endpoints.note, id(1));
+    await loadersOf(setup.partner).record(recordEndpoints.note, id(1));
     expect(setup.upstream.seen).toHaveLength(2);
   });
 
@@ -55,14 +55,14 @@ describe('cached responses', () => {
     const clock = createFakeClock();
     let body: unknown = envelope(404, 'no transcript');
     await using setup = await setUp((_, response) => answer(response, 200, body), { clock });
-    expect(await loadersOf(setup.partner).record(endpoints.transcript, id(1))).toBeNull();
+    expect(await loadersOf(setup.partner).record(recordEndpoints.transcript, id(1))).toBeNull();
     body = { transcriptItems: [] };
     clock.advance(1001);
-    expect(await loadersOf(setup.partner).record(endpoints.transcript, id(1))).toMatchObject({
+    expect(await loadersOf(setup.partner).record(recordEndpoints.transcript, id(1))).toMatchObject({
       items: [],
     });
     clock.advance(120_000);
-    expect(loadersOf(setup.partner).record(endpoints.transcript, id(1))).toMatchObject({
+    expect(loadersOf(setup.partner).record(recordEndpoints.transcript, id(1))).toMatchObject({
       items: [],
     });
     expect(setup.upstream.seen).toHaveLength(2);
@@ -73,10 +73,10 @@ describe('cached responses', () => {
       number === 1 ? answer(response, 409, { error: {} }) : answer(response, 200, { note: [] }),
     );
     const loaders = loadersOf(setup.partner);
-    expect(await codeOf(loaders.record(endpoints.note, id(1)))).toBe('BAD_USER_INPUT');
-    expect(await codeOf(loaders.record(endpoints.note, id(1)))).toBe('BAD_USER_INPUT');
+    expect(await codeOf(loaders.record(recordEndpoints.note, id(1)))).toBe('BAD_USER_INPUT');
+    expect(await codeOf(loaders.record(recordEndpoints.note, id(1)))).toBe('BAD_USER_INPUT');
     expect(setup.upstream.seen).toHaveLength(1);
-    expect(await loadersOf(setup.partner).record(endpoints.note, id(1))).toMatchObject({
+    expect(await loadersOf(setup.partner).record(recordEndpoints.note, id(1))).toMatchObject({
       note: [],
     });
   });
@@ -85,9 +85,9 @@ describe('cached responses', () => {
     const clock = createFakeClock();
     await using setup = await setUp(numbered, { clock });
     const loaders = loadersOf(setup.partner);
-    const first = await loaders.record(endpoints.note, id(1));
+    const first = await loaders.record(recordEndpoints.note, id(1));
     clock.advance(60_000);
-    expect(loaders.record(endpoints.note, id(1))).toBe(first);
+    expect(loaders.record(recordEndpoints.note, id(1))).toBe(first);
   });
 
   it('are bounded by bytes', async () => {
@@ -98,8 +98,9 @@ describe('cached responses', () => {
       { clock: createFakeClock() },
     );
     const first = loadersOf(setup.partner);
-    await first.record(endpoints.note, id(99));
-    for (let n = 1; n <= 10; n++) await loadersOf(setup.partner).record(endpoints.note, id(n));
+    await first.record(recordEndpoints.note, id(99));
+    for (let n = 1; n <= 10; n++)
+      await loadersOf(setup.partner).record(recordEndpoints.note, id(n));
     expect([...first.entries].map(({ validity }) => validity.isCurrent)).toEqual([false]);
     const { cacheBytes, cacheEntries } = setup.partner.state();
     expect(cacheBytes).toBeLessThanOrEqual(32 * 1024 * 1024);
@@ -112,7 +113,7 @@ describe('cached responses', () => {
       clock,
     });
     const loaders = loadersOf(setup.partner);
-    await Promise.all([1, 2, 3].map(async (n) => loaders.record(endpoints.note, id(n))));
+    await Promise.all([1, 2, 3].map(async (n) => loaders.record(recordEndpoints.note, id(n))));
     const { state } = setup.partner;
     expect(state().cacheEntries).toBe(3);
     // The timers are real ones.
@@ -157,10 +158,10 @@ describe('the loaders of concurrent operations', () => {
   it('are separate, whether or not started in the same tick', async () => {
     await using setup = await setUp(numbered);
     const [one, other] = [loadersOf(setup.partner), loadersOf(setup.partner)];
-    const note = await one.record(endpoints.note, id(1));
-    setup.partner.invalidate([endpoints.note.path(id(1))]);
-    expect(await other.record(endpoints.note, id(1))).not.toBe(note);
-    expect(await one.record(endpoints.note, id(1))).toBe(note);
+    const note = await one.record(recordEndpoints.note, id(1));
+    setup.partner.invalidate([recordEndpoints.note.path(id(1))]);
+    expect(await other.record(recordEndpoints.note, id(1))).not.toBe(note);
+    expect(await one.record(recordEndpoints.note, id(1))).toBe(note);
   });
 });
 
@@ -173,14 +174,14 @@ describe('identical reads in flight', () => {
     });
     const leaving = [createUsage(), createUsage()];
     const left = leaving.map((usage) =>
-      setup.partner.loadersFor(usage).record(endpoints.note, id(1)),
+      setup.partner.loadersFor(usage).record(recordEndpoints.note, id(1)),
     );
     await setup.upstream.arrived(1);
     for (const usage of leaving) usage.end();
     expect(await Promise.all(left.map(codeOf))).toEqual(['TIMEOUT', 'TIMEOUT']);
     await closed;
     expect(setup.partner.state().inFlight).toBe(0);
-    expect(await loadersOf(setup.partner).record(endpoints.note, id(1))).toMatchObject({
+    expect(await loadersOf(setup.partner).record(recordEndpoints.note, id(1))).toMatchObject({
       note: [2],
     });
   });
@@ -189,7 +190,7 @@ describe('identical reads in flight', () => {
     await using setup = await setUp(numbered);
     const usage = createUsage();
     usage.end();
-    expect(await codeOf(setup.partner.loadersFor(usage).record(endpoints.note, id(1)))).toBe(
+    expect(await codeOf(setup.partner.loadersFor(usage).record(recordEndpoints.note, id(1)))).toBe(
       'TIMEOUT',
     );
     expect(setup.upstream.seen).toEqual([]);
@@ -200,9 +201,9 @@ describe('identical reads in flight', () => {
       if (!request.path.endsWith(id(1))) return numbered(request, response);
     });
     const loaders = loadersOf(setup.partner);
-    const slow = Promise.resolve(loaders.record(endpoints.note, id(1)));
+    const slow = Promise.resolve(loaders.record(recordEndpoints.note, id(1)));
     slow.catch(() => {});
-    expect(await loaders.record(endpoints.note, id(2))).toBeDefined();
+    expect(await loaders.record(recordEndpoints.note, id(2))).toBeDefined();
   });
 });
 
@@ -228,8 +229,8 @@ describe('invalidating', () => {
   it('marks the responses that an operation used as stale', async () => {
     await using setup = await setUp(numbered);
     const loaders = loadersOf(setup.partner);
-    await loaders.record(endpoints.noteOfSession, id(1));
-    setup.partner.invalidate([endpoints.noteOfSession.path(id(1))]);
+    await loaders.record(recordEndpoints.noteOfSession, id(1));
+    setup.partner.invalidate([recordEndpoints.noteOfSession.path(id(1))]);
     expect([...loaders.entries].map(({ validity }) => validity.isCurrent)).toEqual([false]);
   });
 
@@ -238,9 +239,9 @@ describe('invalidating', () => {
       answer(response, 200, { progressNoteId: id(2), isLoading: false, note: [] }),
     );
     const loaders = loadersOf(setup.partner);
-    await loaders.record(endpoints.note, id(2));
-    await loaders.record(endpoints.noteOfSession, id(1));
-    setup.partner.invalidate([endpoints.noteOfSession.path(id(1))]);
+    await loaders.record(recordEndpoints.note, id(2));
+    await loaders.record(recordEndpoints.noteOfSession, id(1));
+    setup.partner.invalidate([recordEndpoints.noteOfSession.path(id(1))]);
     expect([...loaders.entries].map(({ validity }) => validity.isCurrent)).toEqual([false, false]);
   });
 
@@ -250,10 +251,10 @@ describe('invalidating', () => {
       answer(response, 200, { progressNoteId: id(2), isLoading: false, note: [] }),
     );
     await using setup = await setUp(script, { clock });
-    const read = loadersOf(setup.partner).record(endpoints.noteOfSession, id(1));
+    const read = loadersOf(setup.partner).record(recordEndpoints.noteOfSession, id(1));
     await setup.upstream.arrived(1);
     clock.advance(1);
-    setup.partner.invalidate([endpoints.note.path(id(2))]);
+    setup.partner.invalidate([recordEndpoints.note.path(id(2))]);
     release(0);
     expect(await read).toMatchObject({ id: id(2) });
     expect(setup.partner.state().cacheEntries).toBe(0);
@@ -263,17 +264,17 @@ describe('invalidating', () => {
     const { release, script } = held();
     await using setup = await setUp(script);
     const early = loadersOf(setup.partner);
-    const before = early.record(endpoints.note, id(1));
+    const before = early.record(recordEndpoints.note, id(1));
     await setup.upstream.arrived(1);
-    setup.partner.invalidate([endpoints.note.path(id(1))]);
-    const after = loadersOf(setup.partner).record(endpoints.note, id(1));
+    setup.partner.invalidate([recordEndpoints.note.path(id(1))]);
+    const after = loadersOf(setup.partner).record(recordEndpoints.note, id(1));
     await setup.upstream.arrived(2);
     release(1);
     expect(await after).toMatchObject({ note: [2] });
     release(0);
     expect(await before).toMatchObject({ note: [1] });
     expect([...early.entries].map(({ validity }) => validity.isCurrent)).toEqual([false]);
-    expect(loadersOf(setup.partner).record(endpoints.note, id(1))).toMatchObject({
+    expect(loadersOf(setup.partner).record(recordEndpoints.note, id(1))).toMatchObject({
       note: [2],
     });
   });
@@ -300,8 +301,8 @@ describe('invalidating everything', () => {
       (request.number === 1 ? numbered : late.script)(request, response),
     );
     const loaders = loadersOf(setup.partner);
-    await loaders.record(endpoints.note, id(1));
-    const inFlight = loaders.record(endpoints.note, id(2));
+    await loaders.record(recordEndpoints.note, id(1));
+    const inFlight = loaders.record(recordEndpoints.note, id(2));
     await setup.upstream.arrived(2);
     setup.partner.invalidateAll();
     late.release(0);
@@ -315,15 +316,15 @@ describe('a fresh read', () => {
   it('after a change bypasses the cache, once, and its response replaces the cached one', async () => {
     await using setup = await setUp(numbered);
     const loaders = loadersOf(setup.partner);
-    await loaders.record(endpoints.note, id(1));
+    await loaders.record(recordEndpoints.note, id(1));
     loaders.clear();
-    const fresh = () => loaders.record(endpoints.note, id(1), { fresh: true });
+    const fresh = () => loaders.record(recordEndpoints.note, id(1), { fresh: true });
     const [one, other] = await Promise.all([fresh(), fresh()]);
     expect(one).toMatchObject({ note: [2] });
     expect([other, fresh()]).toEqual([one, one]);
-    expect(loaders.record(endpoints.note, id(1))).toMatchObject({ note: [2] });
+    expect(loaders.record(recordEndpoints.note, id(1))).toMatchObject({ note: [2] });
     expect([...loaders.entries].map(({ validity }) => validity.isCurrent)).toEqual([false, true]);
-    expect(loadersOf(setup.partner).record(endpoints.note, id(1))).toMatchObject({
+    expect(loadersOf(setup.partner).record(recordEndpoints.note, id(1))).toMatchObject({
       note: [2],
     });
   });
@@ -332,28 +333,28 @@ describe('a fresh read', () => {
     const { release, script } = held();
     await using setup = await setUp(script);
     const loaders = loadersOf(setup.partner);
-    const older = loaders.record(endpoints.note, id(1));
+    const older = loaders.record(recordEndpoints.note, id(1));
     await setup.upstream.arrived(1);
     loaders.clear();
-    const fresh = loaders.record(endpoints.note, id(1), { fresh: true });
+    const fresh = loaders.record(recordEndpoints.note, id(1), { fresh: true });
     await setup.upstream.arrived(2);
     release(1);
     expect(await fresh).toMatchObject({ note: [2] });
     release(0);
     expect(await older).toMatchObject({ note: [1] });
-    expect(loaders.record(endpoints.note, id(1))).toMatchObject({ note: [2] });
+    expect(loaders.record(recordEndpoints.note, id(1))).toMatchObject({ note: [2] });
   });
 
   it('replaces what the operation has read before, even if it is invalidated on its way', async () => {
     await using setup = await setUp(numbered);
-    await loadersOf(setup.partner).record(endpoints.note, id(1));
+    await loadersOf(setup.partner).record(recordEndpoints.note, id(1));
     const loaders = loadersOf(setup.partner);
-    expect(loaders.record(endpoints.note, id(1))).toMatchObject({ note: [1] });
-    const fresh = loaders.record(endpoints.note, id(1), { fresh: true });
+    expect(loaders.record(recordEndpoints.note, id(1))).toMatchObject({ note: [1] });
+    const fresh = loaders.record(recordEndpoints.note, id(1), { fresh: true });
     await setup.upstream.arrived(2);
-    setup.partner.invalidate([endpoints.note.path(id(1))]);
+    setup.partner.invalidate([recordEndpoints.note.path(id(1))]);
     expect(await fresh).toMatchObject({ note: [2] });
-    expect(loaders.record(endpoints.note, id(1))).toMatchObject({ note: [2] });
+    expect(loaders.record(recordEndpoints.note, id(1))).toMatchObject({ note: [2] });
   });
 
   it('of a page is one that was asked for since the given time', async () => {

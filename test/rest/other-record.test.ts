@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Loaders } from '../../src/rest/loaders.ts';
-import { endpoints } from '../../src/rest/records.ts';
+import { recordEndpoints } from '../../src/rest/records.ts';
 import { codeOf, id, loadersOf, setUp } from '../support/rest/partner.ts';
 import { answer, pageBody } from '../support/rest/upstream.ts';
 
@@ -9,11 +9,11 @@ const clinics = { name: 'clinicsOfOrganization', id: id(1) } as const;
 const clients = { name: 'clientsOfClinician', id: id(1) } as const;
 
 type Load = (loaders: Loaders) => unknown;
-const note: Load = (loaders) => loaders.record(endpoints.note, id(1));
-const noteOfSession: Load = (loaders) => loaders.record(endpoints.noteOfSession, id(1));
-const transcript: Load = (loaders) => loaders.record(endpoints.transcript, id(1));
-const mdm: Load = (loaders) => loaders.record(endpoints.mdm, id(1));
-const score: Load = (loaders) => loaders.record(endpoints.score, id(1));
+const note: Load = (loaders) => loaders.record(recordEndpoints.note, id(1));
+const noteOfSession: Load = (loaders) => loaders.record(recordEndpoints.noteOfSession, id(1));
+const transcript: Load = (loaders) => loaders.record(recordEndpoints.transcript, id(1));
+const mdm: Load = (loaders) => loaders.record(recordEndpoints.mdm, id(1));
+const score: Load = (loaders) => loaders.record(recordEndpoints.score, id(1));
 const sessions: Load = (loaders) => loaders.page(session, 1);
 
 describe('a response about another record than the one requested', () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { anotherRecord, type Endpoint } from '../../src/rest/endpoints.ts';
-import { endpoints } from '../../src/rest/records.ts';
+import { recordEndpoints } from '../../src/rest/records.ts';
 import {
   listKeyOf,
   listEndpoints,
@@ -76,9 +76,9 @@ describe('a page', () => {
   });
 });
 
-const readNote = (body: unknown) => own(endpoints.note.read(body, id(1), 1));
+const readNote = (body: unknown) => own(recordEndpoints.note.read(body, id(1), 1));
 const readNoteOf = (body: unknown, sessionId: Uuid) =>
-  own(endpoints.noteOfSession.read(body, sessionId, 1));
+  own(recordEndpoints.noteOfSession.read(body, sessionId, 1));
 
 describe('a progress note', () => {
   it('of a session has the id that is named as its own', () => {
@@ -114,8 +114,8 @@ describe('a progress note', () => {
   });
 });
 
-const readTranscript = (body: unknown) => own(endpoints.transcript.read(body, id(1), 1));
-const readMdm = (body: unknown) => own(endpoints.mdm.read(body, id(1), 1));
+const readTranscript = (body: unknown) => own(recordEndpoints.transcript.read(body, id(1), 1));
+const readMdm = (body: unknown) => own(recordEndpoints.mdm.read(body, id(1), 1));
 
 describe('artifacts', () => {
   it('pass times through and read the rest leniently', () => {

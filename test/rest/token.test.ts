@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from 'vitest';
-import { endpoints } from '../../src/rest/records.ts';
+import { recordEndpoints } from '../../src/rest/records.ts';
 import { createUsage } from '../../src/rest/partner.ts';
 import { writes } from '../../src/rest/endpoints.ts';
 import { createFakeClock } from '../support/rest/fake-clock.ts';
@@ -24,7 +24,7 @@ const onlyOnce = (response: ServerResponse, number: number) =>
 const readAll = (setup: Awaited<ReturnType<typeof setUp>>, count: number) =>
   Promise.all(
     Array.from({ length: count }, async (_, n) =>
-      loadersOf(setup.partner).record(endpoints.note, id(n + 1)),
+      loadersOf(setup.partner).record(recordEndpoints.note, id(n + 1)),
     ),
   );
 
@@ -86,9 +86,9 @@ describe('the partner token', () => {
     await using setup = await setUp(tokensFrom(1), { clock }, { authenticate: onlyOnce });
     await readAll(setup, 1);
     clock.advance(3_594_999);
-    await loadersOf(setup.partner).record(endpoints.note, id(2));
+    await loadersOf(setup.partner).record(recordEndpoints.note, id(2));
     clock.advance(1);
-    const refused = loadersOf(setup.partner).record(endpoints.note, id(3));
+    const refused = loadersOf(setup.partner).record(recordEndpoints.note, id(3));
     expect(await codeOf(refused)).toBe('UPSTREAM_CREDENTIALS');
     expect(setup.upstream.seen).toHaveLength(2);
   });
@@ -118,7 +118,7 @@ describe('the partner token', () => {
   it('that is always rejected is renewed once, and then at most once in 30 s', async () => {
     const clock = createFakeClock();
     await using setup = await setUp((_, response) => expired(response), { clock });
-    const ask = () => codeOf(loadersOf(setup.partner).record(endpoints.note, id(1)));
+    const ask = () => codeOf(loadersOf(setup.partner).record(recordEndpoints.note, id(1)));
     expect(await ask()).toBe('UPSTREAM_CREDENTIALS');
     expect(setup.upstream.authenticated).toBe(2);
     expect(await ask()).toBe('UPSTREAM_CREDENTIALS');
@@ -139,7 +139,7 @@ describe('the partner token', () => {
       ({ number }, response) => (number === 2 ? retry.resolve(response) : expired(response)),
       { clock },
     );
-    const ask = (n: number) => codeOf(loadersOf(setup.partner).record(endpoints.note, id(n)));
+    const ask = (n: number) => codeOf(loadersOf(setup.partner).record(recordEndpoints.note, id(n)));
     const first = ask(1);
     await setup.upstream.arrived(2);
     expect([await ask(2), await ask(3)]).toEqual(Array(2).fill('UPSTREAM_CREDENTIALS'));
@@ -159,10 +159,10 @@ describe('the partner token', () => {
       ({ path }, response) => (path.endsWith('/mdm') ? expired(response) : note(response)),
       { clock },
     );
-    const rejected = () => codeOf(loadersOf(setup.partner).record(endpoints.mdm, id(1)));
+    const rejected = () => codeOf(loadersOf(setup.partner).record(recordEndpoints.mdm, id(1)));
     for (let n = 1; n <= 5; n++) {
       expect(await rejected()).toBe('UPSTREAM_CREDENTIALS');
-      expect(await loadersOf(setup.partner).record(endpoints.note, id(n))).toBeDefined();
+      expect(await loadersOf(setup.partner).record(recordEndpoints.note, id(n))).toBeDefined();
       expect(await rejected()).toBe('UPSTREAM_CREDENTIALS');
       await setup.partner.check();
     }
@@ -181,7 +181,7 @@ describe('the partner token', () => {
       if (number === 2) return retry.resolve(response);
       return path.endsWith('/mdm') ? expired(response) : note(response);
     });
-    const rejected = () => codeOf(loadersOf(setup.partner).record(endpoints.mdm, id(1)));
+    const rejected = () => codeOf(loadersOf(setup.partner).record(recordEndpoints.mdm, id(1)));
     const first = rejected();
     await setup.upstream.arrived(2);
     await readAll(setup, 1);
@@ -201,7 +201,7 @@ describe('the partner token', () => {
     await readAll(setup, 20);
     expect(setup.upstream.authenticated).toBe(2);
     [first, reject] = [3, expired];
-    await loadersOf(setup.partner).record(endpoints.note, id(99));
+    await loadersOf(setup.partner).record(recordEndpoints.note, id(99));
     expect(setup.upstream.authenticated).toBe(3);
   });
 
@@ -230,7 +230,7 @@ describe('the partner token', () => {
         createUsage(),
       );
       expect(await codeOf(write)).toBe('OUTCOME_UNKNOWN');
-      await loadersOf(setup.partner).record(endpoints.note, id(n));
+      await loadersOf(setup.partner).record(recordEndpoints.note, id(n));
     }
     expect(setup.upstream.authenticated).toBe(2);
     await setup.partner.check();
@@ -242,7 +242,7 @@ describe('the partner token', () => {
       (_, response) => answer(response, 403, envelope(403, 'Access token not recognized')),
       { clock },
     );
-    const ask = () => codeOf(loadersOf(setup.partner).record(endpoints.note, id(1)));
+    const ask = () => codeOf(loadersOf(setup.partner).record(recordEndpoints.note, id(1)));
     expect([await ask(), await ask(), await ask()]).toEqual(Array(3).fill('UPSTREAM_CREDENTIALS'));
     expect(setup.upstream.seen).toHaveLength(3);
     expect(setup.upstream.authenticated).toBe(2);
@@ -258,9 +258,9 @@ describe('the partner token', () => {
       if (request.path.endsWith(id(1)) && request.token === 'token-1') held.push(response);
       else tokensFrom(2)(request, response);
     });
-    const late = loadersOf(setup.partner).record(endpoints.note, id(1));
+    const late = loadersOf(setup.partner).record(recordEndpoints.note, id(1));
     await setup.upstream.arrived(1);
-    await loadersOf(setup.partner).record(endpoints.note, id(2));
+    await loadersOf(setup.partner).record(recordEndpoints.note, id(2));
     for (const response of held) expired(response);
     expect(await late).toMatchObject({ isLoading: false });
     expect(setup.upstream.authenticated).toBe(2);
@@ -272,7 +272,7 @@ describe('the partner token', () => {
     await using setup = await setUp((request, response) =>
       request.number === 1 ? late.resolve(response) : tokensFrom(first)(request, response),
     );
-    const ask = async (n: number) => loadersOf(setup.partner).record(endpoints.note, id(n));
+    const ask = async (n: number) => loadersOf(setup.partner).record(recordEndpoints.note, id(n));
     const slow = ask(1);
     await setup.upstream.arrived(1);
     first = 2;
@@ -289,7 +289,7 @@ describe('the partner token', () => {
       if (number === 1) expired(response);
     });
     const usage = createUsage();
-    const read = codeOf(setup.partner.loadersFor(usage).record(endpoints.note, id(1)));
+    const read = codeOf(setup.partner.loadersFor(usage).record(recordEndpoints.note, id(1)));
     await setup.upstream.arrived(2);
     usage.end();
     expect(await read).toBe('TIMEOUT');
@@ -329,7 +329,7 @@ describe('the partner token', () => {
       { authenticate: (response) => answer(response, status, body) },
     );
     expect(await codeOf(setup.partner.check())).toBe(code);
-    expect(await codeOf(loadersOf(setup.partner).record(endpoints.note, id(1)))).toBe(code);
+    expect(await codeOf(loadersOf(setup.partner).record(recordEndpoints.note, id(1)))).toBe(code);
     expect(setup.upstream.authenticated).toBe(asked);
     expect(setup.upstream.seen).toEqual([]);
   });
@@ -355,7 +355,7 @@ describe('the partner token', () => {
       { clock },
     );
     await setup.partner.check();
-    await codeOf(loadersOf(setup.partner).record(endpoints.note, id(1)));
+    await codeOf(loadersOf(setup.partner).record(recordEndpoints.note, id(1)));
     expect(await codeOf(setup.partner.check())).toBe('UPSTREAM_CREDENTIALS');
     expect(setup.upstream.seen).toHaveLength(1);
     isRefused = false;
@@ -368,7 +368,7 @@ describe('the partner token', () => {
   it('does not count towards the cost of an operation', async () => {
     await using setup = await setUp(tokensFrom(2));
     const usage = createUsage({ maxCalls: 2 });
-    await setup.partner.loadersFor(usage).record(endpoints.note, id(1));
+    await setup.partner.loadersFor(usage).record(recordEndpoints.note, id(1));
     expect(usage).toMatchObject({ calls: 2, retried: 1 });
   });
 });

@@ -2,7 +2,7 @@ import { createServer } from 'node:net';
 import type { AddressInfo, Socket } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it, vi } from 'vitest';
-import { endpoints } from '../../src/rest/records.ts';
+import { recordEndpoints } from '../../src/rest/records.ts';
 import { Attempt } from '../../src/rest/client/transport.ts';
 import { createPartner, createUsage } from '../../src/rest/partner.ts';
 import { createFakeClock } from '../support/rest/fake-clock.ts';
@@ -56,7 +56,7 @@ describe('an invalid response', () => {
     ],
   ])('is a broken contract after one attempt: %s', async (_, script) => {
     await using setup = await setUp(script);
-    expect(await codeOf(loadersOf(setup.partner).record(endpoints.note, id(1)))).toBe(
+    expect(await codeOf(loadersOf(setup.partner).record(recordEndpoints.note, id(1)))).toBe(
       'UPSTREAM_BAD_RESPONSE',
     );
     expect(setup.upstream.seen).toHaveLength(1);
@@ -68,7 +68,7 @@ describe('an invalid response', () => {
       response.writeHead(200, { 'content-length': '1000' });
       response.write('{"isLoading":', () => response.destroy());
     });
-    expect(await codeOf(loadersOf(setup.partner).record(endpoints.note, id(1)))).toBe(
+    expect(await codeOf(loadersOf(setup.partner).record(recordEndpoints.note, id(1)))).toBe(
       'UPSTREAM_BAD_RESPONSE',
     );
     expect(setup.upstream.seen).toHaveLength(3);
@@ -76,14 +76,14 @@ describe('an invalid response', () => {
 
   it('is unavailable for an error whose body never ends', async () => {
     await using setup = await setUp(endless(503));
-    expect(await codeOf(loadersOf(setup.partner).record(endpoints.note, id(1)))).toBe(
+    expect(await codeOf(loadersOf(setup.partner).record(recordEndpoints.note, id(1)))).toBe(
       'UPSTREAM_UNAVAILABLE',
     );
   });
 
   it('is a 404 whose body never ends: it does not make a record look deleted', async () => {
     await using setup = await setUp(endless(404));
-    expect(await codeOf(loadersOf(setup.partner).record(endpoints.note, id(1)))).toBe(
+    expect(await codeOf(loadersOf(setup.partner).record(recordEndpoints.note, id(1)))).toBe(
       'UPSTREAM_BAD_RESPONSE',
     );
   });
@@ -95,7 +95,7 @@ describe('an invalid response', () => {
       await using setup = await setUp((_, response) =>
         answer(response, status, {}, { location: `${canary.connection.baseUrl}/x` }),
       );
-      expect(await codeOf(loadersOf(setup.partner).record(endpoints.note, id(1)))).toBe(
+      expect(await codeOf(loadersOf(setup.partner).record(recordEndpoints.note, id(1)))).toBe(
         'UPSTREAM_BAD_RESPONSE',
       );
       expect(canary.seen).toEqual([]);
@@ -113,7 +113,7 @@ describe('an invalid response', () => {
     const { port } = server.address() as AddressInfo;
     const baseUrl = `http://127.0.0.1:${port}/v2`;
     await using partner = createPartner({ baseUrl, clientId: '', clientSecret: '', apiKey: '' });
-    expect(await codeOf(loadersOf(partner).record(endpoints.note, id(1)))).toBe(
+    expect(await codeOf(loadersOf(partner).record(recordEndpoints.note, id(1)))).toBe(
       'UPSTREAM_BAD_RESPONSE',
     );
     server.close();
@@ -124,7 +124,7 @@ describe('a missing response', () => {
   it('is unavailable after the last attempt on a hanging upstream', async () => {
     const clock = createFakeClock();
     await using setup = await setUp(() => {}, { clock, timeoutMs: 1000 });
-    const read = codeOf(loadersOf(setup.partner).record(endpoints.note, id(1)));
+    const read = codeOf(loadersOf(setup.partner).record(recordEndpoints.note, id(1)));
     for (const attempt of [1, 2, 3]) {
       await setup.upstream.arrived(attempt);
       clock.advance(1000);
@@ -139,7 +139,7 @@ describe('a missing response', () => {
     const clock = createFakeClock();
     await using setup = await setUp(() => {}, { clock, timeoutMs: 1000, observer: { failed } });
     const usage = createUsage();
-    const read = codeOf(setup.partner.loadersFor(usage).record(endpoints.note, id(1)));
+    const read = codeOf(setup.partner.loadersFor(usage).record(recordEndpoints.note, id(1)));
     await setup.upstream.arrived(1);
     clock.advance(1000);
     await setup.upstream.arrived(2);
@@ -160,7 +160,7 @@ describe('a missing response', () => {
       onResponseEnd.call(this);
       if (this.status === 503) usage.end();
     });
-    const read = setup.partner.loadersFor(usage).record(endpoints.note, id(1));
+    const read = setup.partner.loadersFor(usage).record(recordEndpoints.note, id(1));
     expect(await codeOf(read)).toBe('TIMEOUT');
     await expect.poll(() => failed).toHaveBeenCalled();
     expect(failed.mock.calls).toMatchObject([[{ code: 'UPSTREAM_UNAVAILABLE' }]]);
@@ -178,7 +178,7 @@ describe('a missing response', () => {
       },
       { timeoutMs: 100 },
     );
-    expect(await codeOf(loadersOf(setup.partner).record(endpoints.note, id(1)))).toBe(
+    expect(await codeOf(loadersOf(setup.partner).record(recordEndpoints.note, id(1)))).toBe(
       'UPSTREAM_UNAVAILABLE',
     );
   });
@@ -189,9 +189,11 @@ describe('a missing response', () => {
       else answer(response, 200, { isLoading: false, note: ['x'] });
     });
     const usage = createUsage();
-    expect(await setup.partner.loadersFor(usage).record(endpoints.note, id(1))).toMatchObject({
-      note: ['x'],
-    });
+    expect(await setup.partner.loadersFor(usage).record(recordEndpoints.note, id(1))).toMatchObject(
+      {
+        note: ['x'],
+      },
+    );
     expect(usage).toMatchObject({ calls: 2, retried: 1 });
   });
 
@@ -199,7 +201,7 @@ describe('a missing response', () => {
     const upstream = await openUpstream(() => {});
     await upstream[Symbol.asyncDispose]();
     await using partner = createPartner(upstream.connection, { random: () => 0 });
-    expect(await codeOf(loadersOf(partner).record(endpoints.note, id(1)))).toBe(
+    expect(await codeOf(loadersOf(partner).record(recordEndpoints.note, id(1)))).toBe(
       'UPSTREAM_UNAVAILABLE',
     );
     expect(await codeOf(partner.check())).toBe('UPSTREAM_UNAVAILABLE');
@@ -256,7 +258,7 @@ describe('a request to the Partner API', () => {
     'never has a path with %j in it',
     async (wrong) => {
       await using setup = await setUp(() => {});
-      expect(() => loadersOf(setup.partner).record(endpoints.note, wrong as never)).toThrow(
+      expect(() => loadersOf(setup.partner).record(recordEndpoints.note, wrong as never)).toThrow(
         'needs a UUID',
       );
       expect(setup.upstream.seen).toEqual([]);

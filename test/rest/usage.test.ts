@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { endpoints } from '../../src/rest/records.ts';
+import { recordEndpoints } from '../../src/rest/records.ts';
 import { createUsage } from '../../src/rest/partner.ts';
 import { codeOf, id, loadersOf, setUp } from '../support/rest/partner.ts';
 import { answer } from '../support/rest/upstream.ts';
@@ -12,7 +12,7 @@ describe('the budget of an operation', () => {
   it('includes retries', async () => {
     await using setup = await setUp((_, response) => answer(response, 500, {}));
     const loaders = loadersOf(setup.partner, { maxCalls: 2 });
-    expect(await codeOf(loaders.record(endpoints.note, id(1)))).toBe('QUERY_TOO_EXPENSIVE');
+    expect(await codeOf(loaders.record(recordEndpoints.note, id(1)))).toBe('QUERY_TOO_EXPENSIVE');
     expect(setup.upstream.seen).toHaveLength(2);
   });
 
@@ -22,7 +22,7 @@ describe('the budget of an operation', () => {
     );
     const [exhausted, other] = [createUsage({ maxCalls: 1 }), createUsage({ maxCalls: 9 })];
     const loaded = [exhausted, other].map(async (usage) =>
-      setup.partner.loadersFor(usage).record(endpoints.note, id(1)),
+      setup.partner.loadersFor(usage).record(recordEndpoints.note, id(1)),
     );
     expect(await Promise.all(loaded)).toHaveLength(2);
     expect(other).toMatchObject({ calls: 1, retried: 1 });
@@ -30,8 +30,10 @@ describe('the budget of an operation', () => {
 
   it('does not include cached or shared calls', async () => {
     await using setup = await setUp(numbered);
-    await loadersOf(setup.partner).record(endpoints.note, id(1));
-    expect(loadersOf(setup.partner, { maxCalls: 0 }).record(endpoints.note, id(1))).toMatchObject({
+    await loadersOf(setup.partner).record(recordEndpoints.note, id(1));
+    expect(
+      loadersOf(setup.partner, { maxCalls: 0 }).record(recordEndpoints.note, id(1)),
+    ).toMatchObject({
       note: [1],
     });
   });

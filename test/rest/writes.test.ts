@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { describe, expect, it } from 'vitest';
-import { endpoints } from '../../src/rest/records.ts';
+import { recordEndpoints } from '../../src/rest/records.ts';
 import { createPartner, createUsage } from '../../src/rest/partner.ts';
 import type { Partner, Usage } from '../../src/rest/partner.ts';
 import { secondaryCliniciansBody } from '../../src/rest/assumed-names.ts';
@@ -105,7 +105,7 @@ describe('a write', () => {
     );
     for (let count = 0; count < 8; count += 1) await codeOf(updateNote(setup.partner));
     const loaders = setup.partner.loadersFor(createUsage());
-    expect(await loaders.record(endpoints.note, id(1))).toMatchObject({ isLoading: false });
+    expect(await loaders.record(recordEndpoints.note, id(1))).toMatchObject({ isLoading: false });
   });
 
   it('that must not be retried has 15 s for its one attempt', async () => {
@@ -135,7 +135,7 @@ describe('a write', () => {
   ])('is not sent if its operation ends while %s', async (_, maxConcurrency) => {
     await using setup = await setUp(hangs, { maxConcurrency });
     const blocking = createUsage();
-    const blocker = setup.partner.loadersFor(blocking).record(endpoints.note, id(9));
+    const blocker = setup.partner.loadersFor(blocking).record(recordEndpoints.note, id(9));
     await setup.upstream.arrived(1);
     const ending = createUsage();
     const edit = magicEdit(setup.partner, ending);

@@ -9,7 +9,7 @@ import {
   LISTS,
   type ListedRef,
   type Parents,
-  type RowOf,
+  type RowRef,
   auditNameOf,
   kindOf,
   listFor,
@@ -26,7 +26,7 @@ export function loadListPage<N extends ListName>(
   number: number,
   ctx: Context,
   since?: number,
-): Loaded<Page<RowOf<N>>> {
+): Loaded<Page<RowRef<N>>> {
   return whenLoaded(ctx.loaders.page(list, number, since), (page) => {
     const known = pagesOfRefs.get(page);
     const refs = known ?? refsOf(list, page);
@@ -36,7 +36,7 @@ export function loadListPage<N extends ListName>(
       ctx.recentLists.record(list, page);
       ctx.places.record(list, page);
     }
-    return refs as Page<RowOf<N>>;
+    return refs as Page<RowRef<N>>;
   });
 }
 
@@ -169,11 +169,11 @@ export class Lookup {
     id: string,
     start: number,
     since: number,
-  ): Promise<{ readonly row?: RowOf<N>; readonly isChanged?: boolean }> {
+  ): Promise<{ readonly row?: RowRef<N>; readonly isChanged?: boolean }> {
     const { recentLists } = this.ctx;
     const { budget, absentSince } = this.options;
     const began = recentLists.now();
-    const rowIn = (pages: readonly (Page<RowOf<N>> | undefined)[]) =>
+    const rowIn = (pages: readonly (Page<RowRef<N>> | undefined)[]) =>
       pages.flatMap((page) => page?.rows ?? []).find((row) => row?.id === id);
     const firstSince = Math.max(since, Math.min(absentSince ?? 0, began - SHARED_MS));
     const first =

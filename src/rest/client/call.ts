@@ -22,7 +22,7 @@ const NO_TIME = 'no clear answer within 15 s';
 export class Call {
   isOver = false;
   /** True while it waits for a slot, in the queues of all its operations. */
-  isWaiting = false;
+  isQueued = false;
   readonly target: Target;
   readonly client: Partner;
   private readonly breaker: Breaker;
@@ -50,12 +50,12 @@ export class Call {
     const waiter = { usage, ...Promise.withResolvers<CacheEntry>() };
     this.waiters.push(waiter);
     usage.joined.push(this);
-    if (this.isWaiting) this.client.limiter.enqueue(this, usage.queue);
+    if (this.isQueued) this.client.limiter.enqueue(this, usage.queue);
     return waiter.promise;
   }
 
   /** Called again once there is a token, the limiter gives it a slot, or another attempt is due. */
-  send(hasSlot = false): void {
+  send({ hasSlot = false } = {}): void {
     const { limiter, tokens } = this.client;
     const isRefused = this.breaker.refuses();
     const token = this.target.endpoint === authenticate ? NO_TOKEN : tokens.current();
@@ -66,7 +66,7 @@ export class Call {
     }
     if (token === undefined) return void this.awaitToken();
     if (!hasSlot && !limiter.take()) {
-      this.isWaiting = true;
+      this.isQueued = true;
       for (const { usage } of this.waiters) limiter.enqueue(this, usage.queue);
       return;
     }
@@ -165,7 +165,7 @@ export class Call {
     const invalidatedBy = endpoint.otherPath?.(value) ?? path;
     const validity = { isCurrent: false };
     const { askedAt } = this;
-    const entry: CacheEntry = { key, path: invalidatedBy, value, askedAt, expiresAt, validity };
+    const entry: CacheEntry = { key, invalidatedBy, value, askedAt, expiresAt, validity };
     if (this.client.detach(this)) {
       if (listKey !== undefined) cache.setTotal(listKey, path, (value as Page<unknown>).total);
       cache.set(entry, bytes);
@@ -179,7 +179,7 @@ export class Call {
     const { isNullable, isWrite } = this.target.endpoint;
     if (isNullable && hasCode(error, 'NOT_FOUND')) return this.resolve(null, 0);
     this.isOver = true;
-    this.isWaiting = false;
+    this.isQueued = false;
     this.cancelTimer?.();
     this.client.detach(this);
     // A lock or a conflict may be the effect of an earlier attempt.
@@ -225,10 +225,10 @@ export class Call {
     const { budget, clock, pool, random, tokens } = this.client;
     const { isWrite, maxAttempts, template } = this.target.endpoint;
     const failure = failureOf(template, attempt, clock.wallNow());
-    const isSecond = this.failures.some(({ kind }) => kind === 'unauthorized');
+    const had401 = this.failures.some(({ kind }) => kind === 'unauthorized');
     this.failures.push(failure);
     if (isOutage(failure)) this.breaker.reason = failure.error.what;
-    if (attempt.token !== NO_TOKEN) tokens.failed(attempt.token, failure, isSecond);
+    if (attempt.token !== NO_TOKEN) tokens.failed(attempt.token, failure, had401);
 
     const delayMs = nextDelay(this.failures, maxAttempts, this.endsAt - clock.now(), random);
     // There may be no newer token to repeat the request with, and never is for the request for a token.

@@ -7,7 +7,7 @@ export type Priority = 'token' | 'write' | 'read';
 /** The calls of one operation that wait for a slot. `send` is called with a slot held, which the call releases. */
 export interface CallQueue {
   readonly priority: Priority;
-  readonly calls: Pick<Call, 'isWaiting' | 'send'>[];
+  readonly calls: Pick<Call, 'isQueued' | 'send'>[];
 }
 
 const DAY_MS = 24 * 3_600_000;
@@ -73,10 +73,10 @@ export function createLimiter(
         const call = queue.calls.shift()!;
         if (queue.calls.length > 0) waiting[queue.priority].push(queue);
         // It may have ended, or was sent from another queue.
-        if (!call.isWaiting) continue;
-        call.isWaiting = false;
+        if (!call.isQueued) continue;
+        call.isQueued = false;
         inFlight += 1;
-        call.send(true);
+        call.send({ hasSlot: true });
       }
     } finally {
       isSending = false;
@@ -108,7 +108,7 @@ export function createLimiter(
     },
     state() {
       const queues = [...waiting.token, ...waiting.write, ...waiting.read];
-      const calls = queues.flatMap((queue) => queue.calls.filter(({ isWaiting }) => isWaiting));
+      const calls = queues.flatMap((queue) => queue.calls.filter(({ isQueued }) => isQueued));
       return {
         inFlight,
         queued: new Set(calls).size,

@@ -86,10 +86,10 @@ export function createTokens(
       if (value === token?.value) lastAccepted = value;
     },
     /**
-     * What a failure says about the token that was sent. `isSecond` if the call was refused with another one before.
+     * What a failure says about the token that was sent. `had401`: an earlier attempt of the call had a 401.
      * After a 401 the token is dropped, but not if new ones are refused: other routes may accept it.
      */
-    failed(value: string, { kind, error, mayHaveTakenEffect }: Failure, isSecond: boolean): void {
+    failed(value: string, { kind, error, mayHaveTakenEffect }: Failure, had401: boolean): void {
       const now = clock.now();
       const isCurrent = value === token?.value;
       if (kind === 'key-refused') refused = { error, at: now };
@@ -100,7 +100,7 @@ export function createTokens(
       if (kind !== 'unauthorized') return;
       // The second attempt of a call may come late, and a write that may have taken effect has none.
       const isNew = isCurrent && now - droppedFor401At < REFUSED_PAUSE_MS;
-      const isNewRefused = isSecond || (isNew && (mayHaveTakenEffect || value !== lastAccepted));
+      const isNewRefused = had401 || (isNew && (mayHaveTakenEffect || value !== lastAccepted));
       const isPaused = () => now - newTokenRefusedAt < REFUSED_PAUSE_MS;
       if (isNewRefused && !isPaused()) newTokenRefusedAt = now;
       if (isCurrent && !isPaused()) {
