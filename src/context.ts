@@ -96,8 +96,8 @@ export function createContext(
       return isProven();
     },
     /** The client that the event log names for the session. The answer is cached only while it names no other. */
-    clientOfSession(sessionId: Uuid): Loaded<Uuid | null | undefined> {
-      const find = () => services.hub.clientOfSession(sessionId);
+    clientIdFromLog(sessionId: Uuid): Loaded<Uuid | null | undefined> {
+      const find = () => services.hub.clientIdFromLog(sessionId);
       return whenLoaded(find(), (clientId) => {
         cachePolicy.proofs.push(() => find() === clientId);
         return clientId;

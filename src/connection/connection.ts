@@ -117,9 +117,9 @@ export class Connection<T extends Row> {
     if (need === 'total') return this;
     const { after, before } = request;
     const start = after ? dividingOffset(after, 'after', this) : 0;
-    if (typeof start !== 'number') return whenLoaded(this.read(start, true), again);
+    if (typeof start !== 'number') return whenLoaded(this.read(start, { fresh: true }), again);
     const end = before ? dividingOffset(before, 'before', this) : Infinity;
-    if (typeof end !== 'number') return whenLoaded(this.read(end, true), again);
+    if (typeof end !== 'number') return whenLoaded(this.read(end, { fresh: true }), again);
     this.window = windowOf(request, { start, end }, this.totalCount);
     const pages = pagesNeeded(this.window, need);
     if (pages.every((page) => this.pages.has(page))) return this.complete(pages);
@@ -134,8 +134,8 @@ export class Connection<T extends Row> {
     throw new CodedError('UPSTREAM_BAD_RESPONSE', PAGE_MISSING);
   }
 
-  /** Reads, in parallel, those not read yet. Synchronous if all of them are cached. */
-  read(pages: readonly number[], fresh = this.isChanged || this.rereads > 0): Loaded<unknown> {
+  /** Reads, in parallel, the pages not read yet. Synchronous if all of them are cached. */
+  read(pages: readonly number[], { fresh = this.isChanged || this.rereads > 0 } = {}) {
     const loads: Promise<void>[] = [];
     for (const page of pages) {
       if (this.pages.has(page)) continue;

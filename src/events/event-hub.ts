@@ -253,7 +253,7 @@ export async function openHub(parts: HubParts) {
     ofSession: async (sessionId: Uuid, limit: number) =>
       (await storedOfSession(sessionId, limit)).filter((event) => event.position <= position),
     /** The client that the session's last event names; undefined without events, and null if the log can't be read. */
-    clientOfSession(sessionId: Uuid): Loaded<Uuid | null | undefined> {
+    clientIdFromLog(sessionId: Uuid): Loaded<Uuid | null | undefined> {
       const { event, isRead } = lastEvents.get(sessionId) ?? {};
       if (isRead) return event?.clientId;
       const read = clientReads.get(sessionId) ?? readClientOf(sessionId).catch(() => null);

@@ -10,7 +10,7 @@ type IdName = (typeof IDS)[number];
 export interface EventFilter extends Readonly<Partial<Record<IdName, Uuid>>> {
   readonly types?: readonly EventType[];
   /** The client in the session's global id. Only for the proof of access, not to filter by. */
-  readonly clientOfSession?: Uuid;
+  readonly sessionClientId?: Uuid;
 }
 
 /** An assessment names its client alone, so where the filter names a parent, it is a candidate: the lists decide. */

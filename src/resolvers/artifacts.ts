@@ -44,7 +44,7 @@ function noteOfEntry(entry: CacheEntry<NoteRecord | null>, session: SessionRef, 
 export const clientIdOf = ({ clientId, namedParents }: SessionRef): Uuid | undefined =>
   clientId ?? namedParents?.clientId;
 
-/** A note that is returned, if there is one. */
+/** The note as it is returned, and audits that it was read. Null if there is none. */
 function noteRef(record: NoteRecord | null, session: SessionRef | undefined, ctx: Context) {
   if (!record) return null;
   let note = session?.note;
@@ -79,14 +79,14 @@ export function noteById(target: NoteTarget, ctx: Context): Loaded<NoteRef | nul
 }
 
 /** By its session if that is known: a rewrite may have given the note another id. */
-export const noteRecord = ({ noteId, session }: NoteTarget, { loaders }: Context, fresh = false) =>
-  session
-    ? loaders.record(recordEndpoints.noteOfSession, session.id, { fresh })
-    : loaders.record(recordEndpoints.note, noteId, { fresh });
+export const noteRecord = (note: NoteTarget, { loaders }: Context, { fresh = false } = {}) =>
+  note.session
+    ? loaders.record(recordEndpoints.noteOfSession, note.session.id, { fresh })
+    : loaders.record(recordEndpoints.note, note.noteId, { fresh });
 
-/** Read without caches. */
+/** The note, read again: a cached one may be from before the change. */
 export const noteAfterChange = async (change: NoteTarget, _args: unknown, ctx: Context) =>
-  noteRef(await noteRecord(change, ctx, true), change.session, ctx);
+  noteRef(await noteRecord(change, ctx, { fresh: true }), change.session, ctx);
 
 /** Null if it no longer exists: a later regeneration may have replaced it. */
 export function noteOfEvent(event: ProgressNoteEvent, _args: unknown, ctx: Context) {

@@ -45,7 +45,7 @@ async function requireFilterAccess(filter: EventFilter, ctx: Context): Promise<v
 function recordsIn(filter: EventFilter): readonly ListedRef[] {
   return NAMED_TYPES.flatMap((type) => {
     const id = filter[`${kindOf(type)}Id`];
-    const clientId = type === 'Session' ? filter.clientOfSession : undefined;
+    const clientId = type === 'Session' ? filter.sessionClientId : undefined;
     return id ? [{ type, id, clientId, namedParents: filter }] : [];
   });
 }

@@ -9,9 +9,9 @@ import { NoteLocked, PartnerError, PartnerRejected } from '../rest/errors.ts';
 import { cachePathOf } from '../rest/lists.ts';
 import { recordEndpoints } from '../rest/records.ts';
 import type { Uuid } from '../uuid.ts';
-import { isOpen, opened } from './access/prove.ts';
+import { isOpen, asOpen } from './access/prove.ts';
 import { type NoteTarget, auditedTarget, clientIdOf, noteRecord } from './artifacts.ts';
-import { ofClinician } from './lookup/places.ts';
+import { clientsOfClinician } from './lookup/places.ts';
 import type { ClientRef, SessionRef } from './refs.ts';
 
 export type Missing = { readonly kind: 'missing'; readonly message?: string };
@@ -33,7 +33,7 @@ function missingOf(error: unknown): Missing {
   throw error;
 }
 
-/** What the Partner API answered. Null if it names another session or client: it must not be shown or stored. */
+/** The Partner API's answer. Null if it names another session or client: it must not be shown or stored. */
 function answerAbout(raw: unknown, sessionId?: Uuid, clientId?: Uuid): unknown {
   const names = isObject(raw) ? raw : {};
   const isForeign =
@@ -141,9 +141,10 @@ export function changeNote(
     if (issues.length > 0) return { kind: 'invalid', issues };
     if (!target.session && !ctx.reach.isPartner)
       throw NotFound.without('`sessionId` and `clientId`');
-    const session = target.session && (await opened(target.session, ctx));
+    const session = target.session && (await asOpen(target.session, ctx));
     if (target.session && !session) return { kind: 'missing' };
-    const run = () => perform({ ...target, session }, writes[action], body, ctx);
+    const run = () => sendChange({ ...target, session }, writes[action], body, ctx);
+    // With a key, the claim shows that the store can be reached.
     if (typeof key !== 'string') await ctx.store.bus.check();
     // The note and its session are compared as the client named them: the note may have been renamed.
     const named = [action, target.noteId ?? '', session?.id ?? '', userInstructions ?? ''];
@@ -155,7 +156,7 @@ export function changeNote(
   });
 }
 
-async function perform(
+async function sendChange(
   target: NoteTarget,
   endpoint: Endpoint,
   body: unknown,
@@ -186,7 +187,7 @@ async function perform(
 /** The id to send to. A global id means the session's current note; a bare UUID means exactly that note. */
 async function currentNoteId({ noteId, session }: NoteTarget, ctx: Context): Promise<Uuid> {
   if (!session) return noteId!;
-  const record = await noteRecord({ session }, ctx, true);
+  const record = await noteRecord({ session }, ctx, { fresh: true });
   if (!record || (noteId && record.id !== noteId)) throw new NotFound();
   ctx.loaders.requireSame(noteOfSession, session.id, record.clientId, clientIdOf(session));
   if (record.id) return record.id;
@@ -269,7 +270,7 @@ export function assignSecondaryClinicians(clientId: Uuid, ids: readonly Uuid[], 
     } finally {
       // After a failure too: the change may have taken effect.
       const places = await ctx.places.of(clientId);
-      const stale = [...clinicianIds.map(ofClinician), ...places.map(({ list }) => list)];
+      const stale = [...clinicianIds.map(clientsOfClinician), ...places.map(({ list }) => list)];
       await ctx.invalidation.invalidateEverywhere(stale.map(cachePathOf));
     }
   };

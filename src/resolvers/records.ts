@@ -7,7 +7,7 @@ import { type PagedList, firstOffsetOf } from '../page.ts';
 import { type ListName, type ListRef, listKeyOf } from '../rest/lists.ts';
 import type { Uuid } from '../uuid.ts';
 import type { GrantedKind } from '../viewer/viewer.ts';
-import { auditDenial, auditRead, find, ifOpen, opened, requireAccess } from './access/prove.ts';
+import { asOpen, auditDenial, auditRead, findRow, ifOpen, requireAccess } from './access/prove.ts';
 import { NotFound } from '../errors.ts';
 import { loadListPage } from './lookup/lookup.ts';
 import {
@@ -35,12 +35,12 @@ export function attribute<R extends NodeRef, K extends keyof RecordOfNode<R>>(na
         );
 }
 
-/** Null if it does not exist or is not open. Unless its attributes are selected, it costs only the proof of access. */
+/** Null if it does not exist or is not open. Unless its attributes are wanted, it costs only the proof of access. */
 export async function byId<R extends ListedRef>(ref: R, wantsAttributes: boolean, ctx: Context) {
   try {
-    const open = await opened(ref, ctx);
+    const open = await asOpen(ref, ctx);
     // Naming a record that is open shows that it is there.
-    const found = open && wantsAttributes ? await find(open, ctx) : open;
+    const found = open && wantsAttributes ? await findRow(open, ctx) : open;
     if (found) auditRead(ref, ctx);
     else auditDenial(ref, ctx);
     return (found as R | undefined) ?? null;
@@ -57,7 +57,7 @@ export const linkTo = <T extends ListedRef['type']>(type: T, id: Uuid, parents?:
 
 /** The id of a record's parent, which is looked up if it is not known. */
 const parentId = (ref: ListedRef, name: keyof Parents, ctx: Context): Loaded<Uuid | undefined> =>
-  ref[name] ?? find(ref, ctx).then((found) => found?.[name]);
+  ref[name] ?? findRow(ref, ctx).then((found) => found?.[name]);
 
 /**
  * Resolves a link to a parent if the viewer may read the record, or came up from a record that they may read. Otherwise
@@ -84,7 +84,7 @@ export function parentLink<R extends ListedRef, T extends 'Organization' | 'Clin
 /** The clinic whose list holds the client, or that of the clinician whose list does. */
 export const clinicOfClient = parentLink('Clinic', (client: ClientRef, ctx) =>
   whenLoaded(
-    client.clinicId || client.clinicianId ? client : find(client, ctx),
+    client.clinicId || client.clinicianId ? client : findRow(client, ctx),
     ({ clinicId, clinicianId }: Parents = {}) =>
       clinicianId && !clinicId
         ? parentId(linkTo('Clinician', clinicianId), 'clinicId', ctx)
@@ -95,7 +95,7 @@ export const clinicOfClient = parentLink('Clinic', (client: ClientRef, ctx) =>
 /** The client in the session's id or list. Otherwise it is looked up by the client argument or in the event log. */
 const clientOfOpenSession = parentLink('Client', (session: SessionRef, ctx) => {
   if (session.clientId || session.namedParents?.clientId) return parentId(session, 'clientId', ctx);
-  return whenLoaded(ctx.clientOfSession(session.id), (found) => found ?? undefined);
+  return whenLoaded(ctx.clientIdFromLog(session.id), (found) => found ?? undefined);
 });
 
 /** Only the client's id: they may have moved since the event, and not all who see it may know where to. */

@@ -110,7 +110,7 @@ type ParentArgs = {
 
 /** The parents, and the session, that the arguments name. The session's global id may say whose it is. */
 export function parseParentIds(args: ParentArgs, ids: GlobalIds) {
-  const parsed: Partial<Record<keyof ParentArgs | 'clientOfSession', Uuid>> = {};
+  const parsed: Partial<Record<keyof ParentArgs | 'sessionClientId', Uuid>> = {};
   for (const type of NAMED_TYPES) {
     const name = `${kindOf(type)}Id` as const;
     const text = args[name];
@@ -118,7 +118,7 @@ export function parseParentIds(args: ParentArgs, ids: GlobalIds) {
     const { id, clientId } = parseId(type, name, text, ids);
     parsed[name] = id;
     // Of these ids only a session's has a client.
-    if (clientId) parsed.clientOfSession = clientId;
+    if (clientId) parsed.sessionClientId = clientId;
   }
   return parsed;
 }
@@ -128,7 +128,7 @@ const differ = (a?: Uuid, b?: Uuid): boolean => a !== undefined && b !== undefin
 /** A note by its global id, or by its own UUID and the session in the arguments. */
 export function noteTargetOf(argument: string, text: string, args: ParentArgs, ids: GlobalIds) {
   const note: NodeId & { readonly id?: Uuid } = parseId('ProgressNote', argument, text, ids);
-  const { sessionId, clientOfSession, clientId = clientOfSession } = parseParentIds(args, ids);
+  const { sessionId, sessionClientId, clientId = sessionClientId } = parseParentIds(args, ids);
   if (differ(sessionId, note.sessionId) || differ(clientId, note.clientId))
     throw new BadInput(`"sessionId" and "clientId" must be those of "${argument}".`);
   const session = sessionIn({ ...note, sessionId: note.sessionId ?? sessionId });

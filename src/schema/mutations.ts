@@ -111,10 +111,7 @@ const MagicEditInput = builder.inputType('MagicEditInput', {
 
 const RegenerateProgressNoteInput = builder.inputType('RegenerateProgressNoteInput', {
   description: 'The note to regenerate.',
-  fields: (t) => ({
-    ...noteFields(t),
-    idempotencyKey: t.string(KEY),
-  }),
+  fields: (t) => ({ ...noteFields(t), idempotencyKey: t.string(KEY) }),
 });
 
 const UpdateProgressNoteInput = builder.inputType('UpdateProgressNoteInput', {

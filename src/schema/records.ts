@@ -1,6 +1,6 @@
 import { type Context, SIGNED_BYTES } from '../context.ts';
 import { type Loaded, whenLoaded } from '../loaded.ts';
-import { find } from '../resolvers/access/prove.ts';
+import { findRow } from '../resolvers/access/prove.ts';
 import { attribute, clinicOfClient, parentLink } from '../resolvers/records.ts';
 import type { ClientRef, NodeRef, NodeType, SessionRef } from '../resolvers/refs.ts';
 import type { Uuid } from '../uuid.ts';
@@ -39,7 +39,7 @@ function idWithSession(type: NodeType, session: SessionRef, ctx: Context): Loade
   if (session.clientId)
     return ((session.globalIds ??= {})[type] ??= encode(type, id, session.clientId, ctx));
   // A client that an argument names goes into the id once a list has confirmed it.
-  const confirmed = session.namedParents?.clientId ? find(session, ctx) : undefined;
+  const confirmed = session.namedParents?.clientId ? findRow(session, ctx) : undefined;
   return whenLoaded(confirmed, (found) => encode(type, id, found?.clientId, ctx));
 }
 

@@ -206,13 +206,13 @@ describe('the client of a session', () => {
       },
     };
     await using opened = await openTestHub(slow);
-    const read = opened.hub.clientOfSession(sessionId);
+    const read = opened.hub.clientIdFromLog(sessionId);
     await reading.promise;
     await append(store.log, delivery('progress_note_generated', { sessionId, clientId }));
     await caughtUp(opened.hub, store.log);
     isApplied.resolve();
     expect(await read).toBe(clientId);
-    expect(await opened.hub.clientOfSession(sessionId)).toBe(clientId);
+    expect(await opened.hub.clientIdFromLog(sessionId)).toBe(clientId);
   });
 
   it.each([[true], [false]])(
@@ -232,17 +232,17 @@ describe('the client of a session', () => {
         delivery('progress_note_generated', last, { timeStamp: '2026-03-01T10:09:00.000Z' }),
       );
       await caughtUp(opened.hub, store.log);
-      if (isKnown) expect(await opened.hub.clientOfSession(sessionId)).toBe(clientId);
+      if (isKnown) expect(await opened.hub.clientIdFromLog(sessionId)).toBe(clientId);
       await append(store.log, earlier);
       await caughtUp(opened.hub, store.log);
-      expect(await opened.hub.clientOfSession(sessionId)).toBe(clientId);
+      expect(await opened.hub.clientIdFromLog(sessionId)).toBe(clientId);
       const next = { sessionId, clientId: uuid() };
       await append(
         store.log,
         delivery('mdm_elements_identified', next, { timeStamp: '2026-03-01T10:10:00.000Z' }),
       );
       await caughtUp(opened.hub, store.log);
-      expect(await opened.hub.clientOfSession(sessionId)).toBe(next.clientId);
+      expect(await opened.hub.clientIdFromLog(sessionId)).toBe(next.clientId);
     },
   );
 
@@ -253,7 +253,7 @@ describe('the client of a session', () => {
     const [sessionId, clientId] = [uuid(), uuid()];
     await append(store.log, delivery('transcript_ready', { sessionId, clientId }));
     await caughtUp(opened.hub, store.log);
-    const asked = Array.from({ length: 50 }, async () => opened.hub.clientOfSession(sessionId));
+    const asked = Array.from({ length: 50 }, async () => opened.hub.clientIdFromLog(sessionId));
     expect(new Set(await Promise.all(asked))).toEqual(new Set([clientId]));
     expect(ofSubject).toHaveBeenCalledOnce();
   });
@@ -262,7 +262,7 @@ describe('the client of a session', () => {
     await using store = await openTestStore();
     const ofSubject = () => Promise.reject(new Error('the store is down'));
     await using opened = await openTestHub({ ...store.log, ofSubject });
-    expect(await opened.hub.clientOfSession(uuid())).toBeNull();
+    expect(await opened.hub.clientIdFromLog(uuid())).toBeNull();
   });
 
   it('is forgotten when the log was lost', async () => {
@@ -279,11 +279,11 @@ describe('the client of a session', () => {
     const sessionId = uuid();
     await append(log, delivery('transcript_ready', { sessionId }));
     await caughtUp(opened.hub, log);
-    expect(await opened.hub.clientOfSession(sessionId)).toBeDefined();
+    expect(await opened.hub.clientIdFromLog(sessionId)).toBeDefined();
     ({ log } = other);
     while (opened.problems.length === 0) await turn();
     expect(opened.problems).toEqual(['lost']);
-    expect(await opened.hub.clientOfSession(sessionId)).toBeUndefined();
+    expect(await opened.hub.clientIdFromLog(sessionId)).toBeUndefined();
   });
 });
 

@@ -4,7 +4,7 @@ import type { Uuid } from '../../uuid.ts';
 import { NotFound } from '../../errors.ts';
 import { Lookup } from '../lookup/lookup.ts';
 import type { ListRef } from '../../rest/lists.ts';
-import { type ClientList, ofClinic } from '../lookup/places.ts';
+import { type ClientList, clientsOfClinic } from '../lookup/places.ts';
 import {
   type ListedRef,
   auditNameOf,
@@ -36,7 +36,7 @@ export function requireAccess<R extends ListedRef, T>(
   read: (ref: R, ctx: Context) => Loaded<T>,
 ): Loaded<T> {
   if (ref.open) return read(auditRead(ref, ctx), ctx);
-  return whenLoaded(opened(ref, ctx), (open) => {
+  return whenLoaded(asOpen(ref, ctx), (open) => {
     if (open) return read(auditRead(open, ctx), ctx);
     auditDenial(ref, ctx);
     throw new NotFound();
@@ -50,19 +50,19 @@ export function ifOpen<R extends ListedRef, T>(
   read: (open: R) => Loaded<T | null>,
   denied: RecordName = ref,
 ): Loaded<T | null> {
-  return whenLoaded(opened(ref, ctx), (open) => {
+  return whenLoaded(asOpen(ref, ctx), (open) => {
     if (open) return read(open);
     auditDenial(denied, ctx);
     return null;
   });
 }
 
-/** The record if the viewer may read it. If an event in the log names another client of the session, that one counts. */
-export const opened = <R extends ListedRef>(ref: R, ctx: Context): Loaded<R | undefined> =>
+/** The record, marked as open, if the viewer may read it. A session has the client that its last event names, if any. */
+export const asOpen = <R extends ListedRef>(ref: R, ctx: Context): Loaded<R | undefined> =>
   whenLoaded(isOpen(ref, ctx), (open) => {
     if (!open) return undefined;
     if (ref.type !== 'Session' || !ref.clientId) return { ...ref, open };
-    return whenLoaded(ctx.clientOfSession(ref.id), (found) => {
+    return whenLoaded(ctx.clientIdFromLog(ref.id), (found) => {
       const clientId = found ?? ref.clientId!;
       // The log may name another client since access was proven. Otherwise this check was made already.
       const isProven =
@@ -110,26 +110,26 @@ function prove(ref: ListedRef, ctx: Context, absentSince?: number): Loaded<boole
     }
     // A session is open to viewers who may open its client. Without the log, the client's list has to hold it.
     if (clientId)
-      return whenLoaded(ctx.clientOfSession(ref.id), (found) =>
+      return whenLoaded(ctx.clientIdFromLog(ref.id), (found) =>
         found === null
-          ? findInKnown(ref, ctx, true).then(Boolean)
+          ? findUnderKnownParents(ref, ctx, { asProof: true }).then(Boolean)
           : isOpen({ type: 'Client', id: found ?? clientId }, ctx),
       );
   }
   // Their parents are permanent, and come from a list or a signed id.
   if (type === 'Assessment' || type === 'MagicEdit') return isOpen(known[0]!.parent, ctx);
-  if (known.length > 0) return findInKnown(ref, ctx, true).then(Boolean);
+  if (known.length > 0) return findUnderKnownParents(ref, ctx, { asProof: true }).then(Boolean);
   if (recentProof(ref, ctx)) return true;
   return new Lookup(ctx, { absentSince }).search(ref).then(Boolean);
 }
 
 /** In the lists of the known parents that are open; a client may have two. As proof, a page read lately is enough. */
-async function findInKnown(ref: ListedRef, ctx: Context, isProof = false) {
+async function findUnderKnownParents(ref: ListedRef, ctx: Context, { asProof = false } = {}) {
   for (const { parent, list } of knownParents(ref)) {
     // No list is read that the viewer may not: access may have been proven by another parent.
     if (!isGranted(ref, ctx) && !(await isOpen(parent, ctx))) continue;
-    if (isProof && ctx.useProof(list, ref.id)) return ref;
-    const found = await new Lookup(ctx).find(list, ref.id);
+    if (asProof && ctx.useProof(list, ref.id)) return ref;
+    const found = await new Lookup(ctx).findInList(list, ref.id);
     if (found) return found;
   }
   return undefined;
@@ -147,7 +147,7 @@ function recentProof(ref: ListedRef, ctx: Context): ListRef | undefined {
   for (const id of reach.granted('organization')) {
     const clinics = { name: 'clinicsOfOrganization', id } as const;
     for (const clinic of recentLists.idsIn(clinics)) {
-      const clients = ofClinic(clinic as Uuid);
+      const clients = clientsOfClinic(clinic as Uuid);
       const isProven = recentLists.proves(clients, ref.id) && ctx.useProof(clinics, clinic);
       if (isProven && ctx.useProof(clients, ref.id)) return clients;
     }
@@ -160,24 +160,24 @@ function recentProof(ref: ListedRef, ctx: Context): ListRef | undefined {
  * that its id, the arguments or the event name, and nowhere else; otherwise in the lists that the viewer's grants cover;
  * and for a `partner`, or if a grant names the record itself, in all lists, within a budget of calls.
  */
-export function find(ref: ListedRef, ctx: Context): Promise<ListedRef | undefined> {
+export function findRow(ref: ListedRef, ctx: Context): Promise<ListedRef | undefined> {
   const name = [ref.type, ref.id, ...Object.values(parentsOf(ref))].join(':');
-  const lookup = ctx.lookups.get(name) ?? lookUp(ref, ctx);
+  const lookup = ctx.lookups.get(name) ?? lookUpRow(ref, ctx);
   ctx.lookups.set(name, lookup);
   return lookup;
 }
 
-async function lookUp(ref: ListedRef, ctx: Context): Promise<ListedRef | undefined> {
+async function lookUpRow(ref: ListedRef, ctx: Context): Promise<ListedRef | undefined> {
   const seen = findInSeenPages(ref, ctx);
   if (seen) return seen;
-  if (knownParents(ref).length > 0) return findInKnown(ref, ctx);
+  if (knownParents(ref).length > 0) return findUnderKnownParents(ref, ctx);
   const lookup = new Lookup(ctx);
-  if (ref.type === 'Organization') return lookup.find({ name: 'organizations' }, ref.id);
+  if (ref.type === 'Organization') return lookup.findInList({ name: 'organizations' }, ref.id);
   if (ref.type === 'Session') {
     // Only if its client is known: a scan of all clients would take too many calls.
-    const id = await ctx.clientOfSession(ref.id);
+    const id = await ctx.clientIdFromLog(ref.id);
     if (!id) throw NotFound.without('`clientId` to `session(id:)`');
-    return lookup.find({ name: 'sessionsOfClient', id }, ref.id);
+    return lookup.findInList({ name: 'sessionsOfClient', id }, ref.id);
   }
   // Upward links too: if the id may be shown, the record may be looked up.
   if (!ref.linked && !isGranted(ref, ctx)) {

@@ -8,10 +8,10 @@ import { LISTS } from '../refs.ts';
 /** How long a page proves who is in its list, since clients and clinicians move. */
 const PROOF_MS = 60_000;
 
-/** More places than a client's events name within a minute. */
+/** More than a client's events name within a minute. */
 const MAX_LOCATIONS = 4;
 
-/** The lists that should hold a client, as an event says: whose they are, by their names. */
+/** Where an event says that a client is: the parent's id for each list, by the list's name, and when the event came. */
 type EventLocation = Readonly<Partial<Record<ListName, string>> & { at: number }>;
 
 interface RecentList {
@@ -36,7 +36,7 @@ export function createRecentLists(now: () => number) {
   /** Where a client's last events said they were, the newest first. They come in any order, so all of them count. */
   const locations = new LRUCache<string, readonly EventLocation[]>(perClient);
 
-  /** When an assessment of a client last came, which names no list. */
+  /** When an assessment of each client last came: such an event names no list. */
   const assessed = new LRUCache<string, number>(perClient);
 
   const locationsOf = (client: string) => locations.get(client) ?? [];

@@ -15,7 +15,7 @@ import {
   listFor,
   parentListsOf,
 } from '../refs.ts';
-import { type ClientList, ofClinic, ofClinician } from './places.ts';
+import { type ClientList, clientsOfClinic, clientsOfClinician } from './places.ts';
 
 /** The refs of a page's rows. They depend on the list and the page only, so all operations share them. */
 const pagesOfRefs = new WeakMap<object, Page<ListedRef>>();
@@ -56,7 +56,7 @@ const PAGES_AT_A_TIME = 4;
 const SHARED_MS = 250;
 
 interface LookupOptions {
-  /** The pages that it may still request, and the argument to name if it is cut. Without it the operation's limit counts. */
+  /** The pages that a search of all lists may still request, and the argument to name in the message if it is cut. */
   readonly budget?: { pagesLeft: number; readonly argument: string };
   /**
    * Events of all clients are looked up in the lists of each viewer. So a list that was read through within the last
@@ -67,42 +67,44 @@ interface LookupOptions {
 
 const clinicsOf = (id: Uuid) => ({ name: 'clinicsOfOrganization', id }) as const;
 
-/** Looks for a record: with a budget in all lists, without one in those under the viewer's grants. */
+/** Looks for a record: with a budget in all lists; without one in those under the viewer's grants, however many. */
 export class Lookup {
   private readonly ctx: Context;
   private readonly options: LookupOptions;
+  private readonly isEverywhere: boolean;
 
   constructor(ctx: Context, options: LookupOptions = {}) {
     this.ctx = ctx;
     this.options = options;
+    this.isEverywhere = options.budget !== undefined;
   }
 
-  /** A record without a known parent. */
+  /** Finds a record without a known parent. */
   async search(ref: ListedRef): Promise<ListedRef | undefined> {
-    if (ref.type === 'Client' && !this.options.budget) {
-      const ofClinicians = this.ctx.reach.granted('clinician').map(ofClinician);
-      const ofClinics = await Array.fromAsync(this.clinics(), ofClinic);
+    if (ref.type === 'Client' && !this.isEverywhere) {
+      const ofClinicians = this.ctx.reach.granted('clinician').map(clientsOfClinician);
+      const ofClinics = await Array.fromAsync(this.clinics(), clientsOfClinic);
       return this.findClient(ref.id, [...ofClinicians, ...ofClinics]);
     }
     const { name, parent } = parentListsOf(ref.type).at(-1)!;
     for await (const id of parent === 'Organization' ? this.organizations() : this.clinics()) {
-      const found = await this.find(listFor(ref, name, id), ref.id);
+      const found = await this.findInList(listFor(ref, name, id), ref.id);
       if (found) return found;
     }
     return undefined;
   }
 
   private organizations(): AsyncIterable<Uuid> | Iterable<Uuid> {
-    if (this.options.budget) return this.idsIn({ name: 'organizations' });
+    if (this.isEverywhere) return this.idsIn({ name: 'organizations' });
     return this.ctx.reach.granted('organization');
   }
 
   private async *clinics(): AsyncGenerator<Uuid> {
-    if (!this.options.budget) yield* this.ctx.reach.granted('clinic');
+    if (!this.isEverywhere) yield* this.ctx.reach.granted('clinic');
     for await (const id of this.organizations()) yield* this.idsIn(clinicsOf(id));
   }
 
-  /** Of every row, page by page. */
+  /** The ids of all rows, page by page. */
   private async *idsIn(list: ListRef<'organizations' | 'clinicsOfOrganization'>) {
     for (let page = 1, total = 1; firstOffsetOf(page) < total; page += 1) {
       const read = await this.page(list, page);
@@ -116,10 +118,10 @@ export class Lookup {
     const isIn = async (lists: readonly ClientList[]) =>
       lists.some((list) => this.ctx.useProof(list, id)) ||
       (await this.findClient(id, lists)) !== undefined;
-    if (clinicianId && !(await isIn([ofClinician(clinicianId)]))) return false;
-    if (clinicId && !(await isIn([ofClinic(clinicId)]))) return false;
+    if (clinicianId && !(await isIn([clientsOfClinician(clinicianId)]))) return false;
+    if (clinicId && !(await isIn([clientsOfClinic(clinicId)]))) return false;
     if (!organizationId) return true;
-    return isIn(await Array.fromAsync(this.idsIn(clinicsOf(organizationId)), ofClinic));
+    return isIn(await Array.fromAsync(this.idsIn(clinicsOf(organizationId)), clientsOfClinic));
   }
 
   /**
@@ -138,14 +140,14 @@ export class Lookup {
       return partner.cache.totalOf(listKeyOf(list)) ?? 1_000;
     };
     for (const list of lists.toSorted((a, b) => cost(a) - cost(b))) {
-      const found = await this.find(list, id, pageIn(list));
+      const found = await this.findInList(list, id, pageIn(list));
       if (found) return found;
     }
     return undefined;
   }
 
   /** The row with this id, searched from the page where it was last seen; undefined if it is not in the list. */
-  async find<N extends ListName>(list: ListRef<N>, id: string, lastSeenOn = 1) {
+  async findInList<N extends ListName>(list: ListRef<N>, id: string, lastSeenOn = 1) {
     const { recentLists, places, useProof } = this.ctx;
     // Cached pages may be older than an event that contradicts them.
     const since = recentLists.contradictedAt(list, id);
@@ -163,7 +165,7 @@ export class Lookup {
     return undefined;
   }
 
-  /** Changed: the pages differ in the list's length, so a row may have moved from one not read yet to one that was. */
+  /** `isChanged`: the pages differ in the list's length, so a row may have moved from one not read yet to one that was. */
   private async scan<N extends ListName>(
     list: ListRef<N>,
     id: string,

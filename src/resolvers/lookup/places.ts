@@ -7,8 +7,8 @@ import { type KeyStore, inBackground } from '../../store/store.ts';
 import type { Uuid } from '../../uuid.ts';
 
 export type ClientList = ListRef<'clientsOfClinician' | 'clientsOfClinic'>;
-export const ofClinician = (id: Uuid): ClientList => ({ name: 'clientsOfClinician', id });
-export const ofClinic = (id: Uuid): ClientList => ({ name: 'clientsOfClinic', id });
+export const clientsOfClinician = (id: Uuid): ClientList => ({ name: 'clientsOfClinician', id });
+export const clientsOfClinic = (id: Uuid): ClientList => ({ name: 'clientsOfClinic', id });
 
 const isClientList = (list: ListRef): list is ClientList =>
   list.name === 'clientsOfClinician' || list.name === 'clientsOfClinic';
@@ -86,8 +86,8 @@ export function createPlaces(keys: KeyStore) {
     },
     recordEvent(event: EventFacts): void {
       if (!('sessionId' in event)) return;
-      change(event.clientId, ofClinician(event.clinicianId), NO_PAGE);
-      change(event.clientId, ofClinic(event.clinicId), NO_PAGE);
+      change(event.clientId, clientsOfClinician(event.clinicianId), NO_PAGE);
+      change(event.clientId, clientsOfClinic(event.clinicId), NO_PAGE);
     },
     /** The list does not hold the record, or not any more. */
     remove(list: ListRef, id: string): void {

@@ -4,7 +4,11 @@ import { describe, expect, it } from 'vitest';
 
 import { StoreUnavailable } from '../../../src/errors.ts';
 import type { EventFacts } from '../../../src/events/partner-event.ts';
-import { createPlaces, ofClinic, ofClinician } from '../../../src/resolvers/lookup/places.ts';
+import {
+  createPlaces,
+  clientsOfClinic,
+  clientsOfClinician,
+} from '../../../src/resolvers/lookup/places.ts';
 import type { Uuid } from '../../../src/uuid.ts';
 import { engines } from '../../support/store/engines.ts';
 
@@ -16,13 +20,13 @@ describe.each(engines)('the places of clients in the $name store', ({ create }) 
     await using engine = await create();
     const [client, clinic, clinician] = [uuid(), uuid(), uuid()];
     const places = [
-      { list: ofClinician(clinician), page: 3 },
-      { list: ofClinic(clinic), page: undefined },
+      { list: clientsOfClinician(clinician), page: 3 },
+      { list: clientsOfClinic(clinic), page: undefined },
     ];
     const [store] = await engine.open();
     const first = createPlaces(store.keys);
-    first.record(ofClinician(clinician), pageWith(client, 3));
-    first.record({ ...ofClinic(clinic), filter: { firstName: 'A' } }, pageWith(client, 1));
+    first.record(clientsOfClinician(clinician), pageWith(client, 3));
+    first.record({ ...clientsOfClinic(clinic), filter: { firstName: 'A' } }, pageWith(client, 1));
     expect(await first.of(client)).toEqual(places);
     await first[Symbol.asyncDispose]();
     await using again = createPlaces((await engine.reopen()).keys);
@@ -35,7 +39,7 @@ describe.each(engines)('the places of clients in the $name store', ({ create }) 
     const [clientId, clinicId, clinicianId] = [uuid(), uuid(), uuid()];
     const [store] = await engine.open();
     const first = createPlaces(store.keys);
-    first.record(ofClinic(clinicId), pageWith(clientId, 7));
+    first.record(clientsOfClinic(clinicId), pageWith(clientId, 7));
     await first[Symbol.asyncDispose]();
     const second = createPlaces((await engine.reopen()).keys);
     const event = { type: 'transcript_ready', sessionId: uuid(), clientId, clinicId, clinicianId };
@@ -43,8 +47,8 @@ describe.each(engines)('the places of clients in the $name store', ({ create }) 
     await second[Symbol.asyncDispose]();
     await using third = createPlaces((await engine.reopen()).keys);
     expect(await third.of(clientId)).toEqual([
-      { list: ofClinic(clinicId), page: 7 },
-      { list: ofClinician(clinicianId), page: undefined },
+      { list: clientsOfClinic(clinicId), page: 7 },
+      { list: clientsOfClinician(clinicianId), page: undefined },
     ]);
   });
 
@@ -53,8 +57,8 @@ describe.each(engines)('the places of clients in the $name store', ({ create }) 
     const [client, clinic] = [uuid(), uuid()];
     const [store] = await engine.open();
     const first = createPlaces(store.keys);
-    first.record(ofClinic(clinic), pageWith(client, 7));
-    first.remove(ofClinic(clinic), client);
+    first.record(clientsOfClinic(clinic), pageWith(client, 7));
+    first.remove(clientsOfClinic(clinic), client);
     expect(await first.of(client)).toEqual([]);
     await first[Symbol.asyncDispose]();
     await using again = createPlaces((await engine.reopen()).keys);
@@ -66,7 +70,7 @@ describe.each(engines)('the places of clients in the $name store', ({ create }) 
     const client = uuid();
     const [store] = await engine.open();
     const places = createPlaces(store.keys);
-    places.remove(ofClinic(uuid()), client);
+    places.remove(clientsOfClinic(uuid()), client);
     await places[Symbol.asyncDispose]();
     expect(await store.keys.get([`places:${client}`])).toEqual([null]);
   });
@@ -83,21 +87,21 @@ describe.each(engines)('the places of clients in the $name store', ({ create }) 
       throw new StoreUnavailable('the disk is full');
     };
     const places = createPlaces({ ...keys, put });
-    places.record(ofClinic(clinic), pageWith(client, 7));
+    places.record(clientsOfClinic(clinic), pageWith(client, 7));
     await failed.promise;
     await new Promise(setImmediate);
     isDown = false;
-    places.record(ofClinic(clinic), pageWith(client, 7));
+    places.record(clientsOfClinic(clinic), pageWith(client, 7));
     await places[Symbol.asyncDispose]();
     await using again = createPlaces(keys);
-    expect(await again.of(client)).toEqual([{ list: ofClinic(clinic), page: 7 }]);
+    expect(await again.of(client)).toEqual([{ list: clientsOfClinic(clinic), page: 7 }]);
   });
 
   it('are the 16 most recent lists of a client', async () => {
     await using engine = await create();
     const client = uuid();
     const [store] = await engine.open();
-    const lists = Array.from({ length: 20 }, () => ofClinician(uuid()));
+    const lists = Array.from({ length: 20 }, () => clientsOfClinician(uuid()));
     const first = createPlaces(store.keys);
     for (const list of lists.slice(0, 10)) first.record(list, pageWith(client, 1));
     await first[Symbol.asyncDispose]();
@@ -111,10 +115,10 @@ describe.each(engines)('the places of clients in the $name store', ({ create }) 
     const [client, clinic] = [uuid(), uuid()];
     const [store] = await engine.open();
     const first = createPlaces(store.keys);
-    first.record(ofClinic(clinic), pageWith(client, 7));
+    first.record(clientsOfClinic(clinic), pageWith(client, 7));
     await first[Symbol.asyncDispose]();
     await using places = createPlaces((await engine.reopen()).keys);
-    for (let count = 0; count < 20; count += 1) places.remove(ofClinician(uuid()), client);
-    expect(await places.of(client)).toEqual([{ list: ofClinic(clinic), page: 7 }]);
+    for (let count = 0; count < 20; count += 1) places.remove(clientsOfClinician(uuid()), client);
+    expect(await places.of(client)).toEqual([{ list: clientsOfClinic(clinic), page: 7 }]);
   });
 });
