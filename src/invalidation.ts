@@ -30,8 +30,9 @@ export function createInvalidation(partner: Partner, bus: Bus, onChanged: (path:
   return {
     /** Applies an event of the log, on every instance, before it is delivered. */
     apply: (event: EventFacts) => partner.invalidate(stalePaths(event)),
-    /** For events that are not in the log, or can not be read from it yet. Published to the other instances too. */
-    applyNow: (events: readonly EventFacts[]) => invalidateEverywhere(events.flatMap(stalePaths)),
+    /** For events that are not in the log (copies), or that this instance could not read from it yet. */
+    applyEverywhere: (events: readonly EventFacts[]) =>
+      invalidateEverywhere(events.flatMap(stalePaths)),
     invalidateEverywhere,
   };
 }

@@ -19,7 +19,7 @@ import { type Gateway, createGateway } from './gateway/gateway.ts';
 import { listen } from './gateway/listen.ts';
 import { createMarks } from './store/marks.ts';
 import { createRunOnce } from './store/idempotency.ts';
-import { inBackground, openStore } from './store/store.ts';
+import { runEvery, openStore } from './store/store.ts';
 import { createAuthenticator } from './viewer/authenticate.ts';
 import { createRecentLists } from './resolvers/access/recent-lists.ts';
 import { createPlaces } from './resolvers/lookup/places.ts';
@@ -53,7 +53,7 @@ export async function openServer(config: Config, log: Log, clock = systemClock, 
 
   const storeOptions = { retentionMs: config.eventRetentionMs, onProblem: log.warn };
   const store = opened.use(await openStore(config.redisUrl, dataDir, storeOptions));
-  opened.use(inBackground(60_000, store.log.trim));
+  opened.use(runEvery(60_000, store.log.trim));
   const observer = partnerObserver(log, metrics);
   const partner = opened.use(createPartner(connection, { ...config.upstream, clock, observer }));
   metrics.watch(partner.state);

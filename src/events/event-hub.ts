@@ -45,9 +45,9 @@ export interface HubParts {
 }
 
 /** Events per read of new ones. */
-const BATCH = 256;
+const FOLLOW_BATCH = 256;
 /** Events per read of stored ones: few enough not to delay other work. */
-const SCANNED = 100;
+const SCAN_BATCH = 100;
 /** Five tries, with a pause after each. */
 const PAUSES_MS = [50, 100, 200, 400, 0];
 
@@ -63,7 +63,7 @@ export async function openHub(parts: HubParts) {
   /** When the event at `position` was received: 0 if this process has not read it. */
   let newestAt = 0;
   let receiving: Promise<void> | undefined;
-  /** The last event of each session by the sender's time, as they come in any order; of the log too, if it `isRead`. */
+  /** Of each session the last event by the sender's time. Unless `isRead`, the log may have a later one. */
   const lastEvents = new LRUCache<Uuid, { event: LastEvent | undefined; isRead: boolean }>({
     maxSize: 50_000,
     sizeCalculation: () => 1,
@@ -141,7 +141,7 @@ export async function openHub(parts: HubParts) {
   }
 
   async function readClientOf(sessionId: Uuid) {
-    for (const event of await storedOfSession(sessionId, SCANNED)) recordLast(event);
+    for (const event of await storedOfSession(sessionId, SCAN_BATCH)) recordLast(event);
     const last = lastEvents.get(sessionId)?.event;
     lastEvents.set(sessionId, { event: last, isRead: true });
     return last?.clientId;
@@ -169,9 +169,9 @@ export async function openHub(parts: HubParts) {
   }
 
   /** The next events that this instance has applied, and the last position read. Throws EventsExpired. */
-  async function scan(after: Position, limit = SCANNED) {
+  async function scan(after: Position, limit = SCAN_BATCH) {
     await setImmediate(); // Other work comes first.
-    const page = await log.read(after, Math.min(limit, SCANNED));
+    const page = await log.read(after, Math.min(limit, SCAN_BATCH));
     if (!reaches(page, after)) throw expired(page);
     const known = page.events.filter((stored) => stored.position <= position);
     return { events: readable(known), scannedTo: known.at(-1)?.position ?? after };
@@ -191,7 +191,7 @@ export async function openHub(parts: HubParts) {
     let isReported = false;
     while (!signal.aborted) {
       try {
-        const page = await log.read(position, BATCH);
+        const page = await log.read(position, FOLLOW_BATCH);
         if (signal.aborted) return;
         if (!reaches(page, position)) resetTo(page);
         else if (page.events.length > 0) {

@@ -21,7 +21,7 @@ export interface WebhookParts {
   /** Resolves to true when this instance has applied the event at this position, or to false after a second. */
   readonly whenApplied: (position: number) => Promise<boolean>;
   /** Invalidates what the events make stale, here and on other instances. Never rejects. */
-  readonly applyNow: (events: readonly EventFacts[]) => Promise<void>;
+  readonly applyEverywhere: (events: readonly EventFacts[]) => Promise<void>;
   /** Called for a new event on the instance that received it, and on no other. */
   readonly onAccepted: (event: EventFacts) => void;
   readonly log: Log;
@@ -82,10 +82,10 @@ export function createWebhookHandler(parts: WebhookParts) {
     metrics.eventsAccepted(events.length - copies.length);
     metrics.eventCopies(copies.length);
     // Copies are not in the log.
-    if (copies.length > 0) await parts.applyNow(copies);
+    if (copies.length > 0) await parts.applyEverywhere(copies);
     const newest = Math.max(...positions);
     // The log can't be read for now, but what is sent from here on must not be stale.
-    if (newest > 0 && !(await parts.whenApplied(newest))) void parts.applyNow(events);
+    if (newest > 0 && !(await parts.whenApplied(newest))) void parts.applyEverywhere(events);
   }
 
   function rejected(status: number, reason: WebhookRefusal): number {

@@ -66,7 +66,7 @@ export function createGateway(options: GatewayOptions) {
     signature: { ...config.webhook, secret: options.webhookSecret },
     now: steadyNow,
     whenApplied: services.hub.whenApplied,
-    applyNow: services.invalidation.applyNow,
+    applyEverywhere: services.invalidation.applyEverywhere,
     onAccepted: services.places.recordEvent,
     log,
     metrics,

@@ -181,9 +181,7 @@ objectType(
 
 const AuthenticateClinicianInput = builder.inputType('AuthenticateClinicianInput', {
   description: 'The clinician to sign in to the widget.',
-  fields: (t) => ({
-    clinicianId: t.field(required('ID', 'Global id or UUID of the clinician.')),
-  }),
+  fields: (t) => ({ clinicianId: t.field(required('ID', 'Global id or UUID of the clinician.')) }),
 });
 
 const AuthenticateClinicianResult = builder.unionType('AuthenticateClinicianResult', {

@@ -4,7 +4,7 @@ import { LRUCache } from 'lru-cache';
 
 import { BadInput, CodedError, StoreNotReached, hasCode } from '../errors.ts';
 import { steadyNow } from '../clock.ts';
-import { type KeyStore, inBackground } from './store.ts';
+import { type KeyStore, runEvery } from './store.ts';
 
 /** A frontend that retries does so within minutes; a day is for those that were offline. */
 const KEPT_MS = 24 * 3_600_000;
@@ -112,7 +112,7 @@ export function createRunOnce(keys: KeyStore, operationMs = 15_000, now: () => n
       if ((await keys.delete(each.key, value)) || ++each.rounds >= CLAIM_ROUNDS)
         unwantedClaims.delete(value);
   }
-  const repeating = inBackground(1_000, repeat);
+  const repeating = runEvery(1_000, repeat);
 
   return Object.assign(runOnce, {
     async [Symbol.asyncDispose](): Promise<void> {

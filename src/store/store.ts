@@ -77,8 +77,8 @@ export const CLOCK_TOLERANCE_MS = 24 * 3_600_000;
 export interface KeyStore {
   /** Sets the value if the key is free and returns null; otherwise returns the value that is there. */
   claim(key: string, value: string, ttlMs: number): Promise<string | null>;
-  /** A hint may be lost: it waits for no replica. */
-  put(values: Readonly<Record<string, string>>, ttlMs: number, isHint?: true): Promise<unknown>;
+  /** `hint`: it may be lost, so the write waits for no replica. */
+  put(values: Readonly<Record<string, string>>, ttlMs: number, hint?: 'hint'): Promise<unknown>;
   get(keys: readonly string[]): Promise<readonly (string | null)[]>;
   /** Deletes the key if it still has the value. Resolves to whether it had. */
   delete(key: string, value: string): Promise<boolean>;
@@ -119,7 +119,7 @@ export const openStore = async (redisUrl: string | undefined, dir: string, optio
     : (await import('./sqlite/open.ts')).openEmbedded(dir, options);
 
 /** Runs `task` at intervals, never twice at once, without keeping the process alive. */
-export function inBackground(everyMs: number, task: () => Promise<unknown>): Disposable {
+export function runEvery(everyMs: number, task: () => Promise<unknown>): Disposable {
   let running = false;
   async function run() {
     if (running) return;

@@ -59,7 +59,7 @@ describe('a signed delivery', () => {
     };
     await using receiver = await openWebhookReceiver(store, {
       whenApplied: (position) => late(`applied ${position}`),
-      applyNow: async (copies) => void (await late(`${copies.length} copy`)),
+      applyEverywhere: async (copies) => void (await late(`${copies.length} copy`)),
     });
     const json = delivery('progress_note_finalized');
     for (const answer of ['first', 'second']) {
@@ -75,7 +75,7 @@ describe('a signed delivery', () => {
     const applied: EventFacts[] = [];
     await using receiver = await openWebhookReceiver(store, {
       whenApplied: () => Promise.resolve(false),
-      applyNow: async (events) => void applied.push(...events),
+      applyEverywhere: async (events) => void applied.push(...events),
     });
     const progressNoteId = uuid();
     await receiver.deliver(delivery('progress_note_regenerated', { progressNoteId }));

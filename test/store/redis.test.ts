@@ -384,7 +384,7 @@ describe.skipIf(!redisAvailable)('a store on Redis', () => {
     expect(replica.cli('XLEN', `${PREFIX}events`)).toBe('1');
     await replica.kill();
     // A hint may be lost.
-    await keys.put({ hint: 'a' }, 60_000, true);
+    await keys.put({ hint: 'a' }, 60_000, 'hint');
     await expect(log.append([eventOf('b')])).rejects.toThrow(/replica/);
     // Reads continue while it connects again.
     expect((await log.read(0, 10)).events).toHaveLength(2);

@@ -3,7 +3,7 @@ import { LRUCache } from 'lru-cache';
 import type { EventFacts } from '../../events/partner-event.ts';
 import type { Page, Row } from '../../page.ts';
 import type { ListRef } from '../../rest/lists.ts';
-import { type KeyStore, inBackground } from '../../store/store.ts';
+import { type KeyStore, runEvery } from '../../store/store.ts';
 import type { Uuid } from '../../uuid.ts';
 
 export type ClientList = ListRef<'clientsOfClinician' | 'clientsOfClinic'>;
@@ -66,7 +66,7 @@ export function createPlaces(keys: KeyStore) {
           if (stored[at] || pages.length > 0) values[keyOf(id)] = JSON.stringify(pages);
         });
         // Another instance may write at the same time, and one of the two hints is lost.
-        await keys.put(values, KEPT_MS, true);
+        await keys.put(values, KEPT_MS, 'hint');
       } catch {
         // These places are dropped, and recorded again by the next page that is read.
         for (const [id] of changed) recent.delete(id);
@@ -75,7 +75,7 @@ export function createPlaces(keys: KeyStore) {
   }
   /** One after another, so that closing waits for a write that has begun. */
   const write = () => (written = written.then(writeChanged));
-  const writing = inBackground(WRITE_EVERY_MS, write);
+  const writing = runEvery(WRITE_EVERY_MS, write);
 
   return {
     /** A page that has just been read. Written in the background: a crash may lose the last 250 ms. */

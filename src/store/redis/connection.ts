@@ -66,7 +66,7 @@ export function createConnection(url: string, onProblem: (message: string) => vo
           if (error instanceof DisconnectsClientError) throw outOfReach();
           const failure = failureOf(error);
           if (failure instanceof WrongServer) replace(created, failure.message, false);
-          // A server that hangs keeps its socket open.
+          // The same error is a timeout: a server that hangs keeps its socket open.
           else if (failure === error || !client.isReady) replace(created, failure.message, true);
           throw failure;
         }

@@ -1,4 +1,4 @@
-import { QUARANTINE_MAX_ENTRIES, type Store, type StoreOptions, inBackground } from '../store.ts';
+import { QUARANTINE_MAX_ENTRIES, type Store, type StoreOptions, runEvery } from '../store.ts';
 import { PREFIX, type RedisConnection, createConnection } from './connection.ts';
 import { createRedisLog } from './event-log.ts';
 
@@ -10,7 +10,7 @@ export async function openRedis(url: string, options: StoreOptions): Promise<Sto
   const bus = createBus(connection);
   await connection.open();
   // A dead socket and an added replica are noticed this soon.
-  const inspections = inBackground(2_000, connection.inspectServer);
+  const inspections = runEvery(2_000, connection.inspectServer);
   const { run, runDurably } = connection;
 
   /** Expiry uses the server's clock, so that a wrong clock of an instance frees no key early. */
@@ -20,9 +20,9 @@ export async function openRedis(url: string, options: StoreOptions): Promise<Sto
       const settings = { condition: 'NX', GET: true, expiration } as const;
       return runDurably((redis) => redis.set(keyOf(key), value, settings));
     },
-    put: (values, ttlMs, isHint) =>
+    put: (values, ttlMs, hint) =>
       // `runDurably` waits for a replica, and the webhooks behind it would wait too.
-      (isHint ? run : runDurably)((redis) =>
+      (hint ? run : runDurably)((redis) =>
         Promise.all(
           Object.entries(values).map(([key, value]) => redis.pSetEx(keyOf(key), ttlMs, value)),
         ),

@@ -62,7 +62,7 @@ export async function openWebhookReceiver(store: Store, parts: Partial<WebhookPa
     },
     now: Date.now,
     whenApplied: () => Promise.resolve(true),
-    applyNow: () => Promise.resolve(),
+    applyEverywhere: () => Promise.resolve(),
     onAccepted: (event) => void accepted.push(event),
     log,
     metrics,
