@@ -9,6 +9,7 @@ import { createFakeClock } from '../support/rest/fake-clock.ts';
 import { codeOf, failureOf, id, loadersOf, setUp } from '../support/rest/partner.ts';
 import type { Setup } from '../support/rest/partner.ts';
 import { answer } from '../support/rest/upstream.ts';
+import { until } from '../support/ws/raw-socket.ts';
 import type { Script } from '../support/rest/upstream.ts';
 
 const createCallQueue = (priority: Priority): CallQueue => ({ priority, calls: [] });
@@ -168,6 +169,21 @@ describe('the limiter', () => {
     });
     expect(setup.upstream.seen).toHaveLength(2);
   });
+});
+
+it('a retry that comes after the end of its call fails without a negative timer', async () => {
+  const clock = createFakeClock();
+  let lateMs = 0;
+  const late = { ...clock, now: () => clock.now() + lateMs };
+  const throttle: Script = (_request, response) =>
+    answer(response, 429, { message: 'Limit Exceeded' }, { 'retry-after': '14' });
+  await using setup = await setUp(throttle, { clock: late });
+  const read = failureOf(loadersOf(setup.partner).record(recordEndpoints.note, id(1)));
+  await setup.upstream.arrived(1);
+  await until(() => setup.partner.state().inFlight === 0);
+  lateMs = 2_000;
+  clock.advance(14_000);
+  expect(await read).toMatchObject({ code: 'UPSTREAM_UNAVAILABLE' });
 });
 
 describe('rate and quota', () => {

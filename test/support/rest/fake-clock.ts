@@ -16,6 +16,7 @@ export function createFakeClock(): FakeClock {
     now: () => now,
     wallNow: () => wall,
     after(ms, run) {
+      if (ms < 0) throw new RangeError('Node warns of a negative delay');
       const timer = { at: now + ms, run };
       timers.add(timer);
       return () => timers.delete(timer);
