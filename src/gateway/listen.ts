@@ -136,8 +136,8 @@ function limitConnections(server: Server, onRefused: () => void) {
     open += 1;
     silent.add(socket);
     socket.on('close', onClosed);
-    /** What connections with a request leave to those without one. */
-    const left = server.maxConnections - (open - silent.size);
+    /** What connections with a running request leave to those without one so far. */
+    const left = server.maxConnections - (open - silent.size - idle.size);
     if (silent.size > left * 0.75) {
       silent.values().next().value?.destroy();
       onRefused();

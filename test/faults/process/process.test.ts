@@ -6,6 +6,7 @@ import { describe, expect, it } from 'vitest';
 
 import { NO_LOSSES, openDeployment } from '../../support/faults/deployment.ts';
 import { noteEvent, sendOne, signed } from '../../support/faults/sender.ts';
+import { tokenFor } from '../../support/gateway.ts';
 import { dial, until } from '../../support/ws/raw-socket.ts';
 
 describe.concurrent('a process', { timeout: 120_000 }, () => {
@@ -66,6 +67,35 @@ describe.concurrent('a process', { timeout: 120_000 }, () => {
     const [response] = await health({ agent: false });
     expect(response.statusCode).toBe(200);
     for (const { socket } of held) socket.destroy();
+  });
+
+  it('whose connections were all busy at once, and are idle now, serves new ones', async () => {
+    await using deployment = await openDeployment({ under: ['prlimit', '--nofile=256'] });
+    const { server, sandbox } = deployment;
+    const agent = new Agent({ keepAlive: true });
+    const authorization = `Bearer ${await tokenFor(['partner'])}`;
+    const headers = { 'content-type': 'application/json', authorization };
+    sandbox.set({ latencyMs: 2_000 });
+    const query = `{ progressNote(id: "${sandbox.ids.note(0, 0)}") { note } }`;
+    const asked: Promise<string>[] = [];
+    // More than the limit, one after another, so that each has sent its request before the next one connects.
+    for (let n = 0; n < 140; n += 1) {
+      const sent = request(`${server.url}/graphql`, { method: 'POST', headers, agent });
+      const answered = new Promise<string>((resolve) => {
+        sent.on('error', () => resolve('refused'));
+        sent.on('response', (response) => resolve(response.resume() && 'answered'));
+      });
+      asked.push(answered);
+      sent.end(JSON.stringify({ query }));
+      await Promise.race([once(sent, 'finish').catch(() => undefined), answered]);
+    }
+    expect(new Set(await Promise.all(asked))).toEqual(new Set(['answered', 'refused']));
+    const [response] = (await once(
+      request(`${server.url}/healthz`, { agent: false }).end(),
+      'response',
+    )) as [IncomingMessage];
+    expect(response.statusCode).toBe(200);
+    agent.destroy();
   });
 
   it('that is short of memory answers queries and sockets 503, and still accepts webhooks', async () => {
