@@ -125,7 +125,9 @@ const headerName = text.toLowerCase().regex(/^[a-z0-9!#$%&'*+.^_`|~-]+$/, must("
 export const SENTINEL_URL = /^redis(s?)\+sentinel:\/\/([^/]*@)?([^/@]+)\/([^/]+)(?:\/(\d+))?$/;
 const SERVER_URL = /^rediss?:\/\/[^/]*[^/@]\/?\d*(\?.*)?$/;
 const redisUrl = text.refine(
-  (value) => SENTINEL_URL.test(value) || (SERVER_URL.test(value) && URL.canParse(value)),
+  (value) =>
+    !/%(?![\da-f]{2})/i.test(value) &&
+    (SENTINEL_URL.test(value) || (SERVER_URL.test(value) && URL.canParse(value))),
   'must be redis://host:6379/0 (or rediss://) or redis+sentinel://host,host/name/0, but is not',
 );
 

@@ -311,6 +311,7 @@ describe('single variables', () => {
       'redis://redis.example/main',
       'redis://redis.example:99999',
       'redis://:password@',
+      'redis://:50%off@redis.example',
       'redis+sentinel://one.example',
       'redis+sentinel://one.example/main/one',
     ])

@@ -102,11 +102,14 @@ function makeDir(dir: string): void {
   fs.mkdirSync(dir, { mode: 0o700 });
 }
 
+/** Of SQLite, or of the file system. */
+type Failure = Partial<Readonly<{ errcode: number; errstr: string; code: string }>>;
+
 export function sqliteFailureOf(error: unknown) {
-  const { errcode, errstr }: { errcode?: number; errstr?: string } = Object(error);
+  const { errcode, errstr, code }: Failure = Object(error);
   const isDamage = errcode !== undefined && DAMAGES.includes(errcode & 0xff);
   if (errcode !== undefined) return { isDamage, reason: `${errstr} (SQLite code ${errcode})` };
   if (error instanceof StoreUnavailable) return { isDamage, reason: error.message };
   // Never its message: that may quote the value that did not fit, and the reason will be logged.
-  return { isDamage, reason: error instanceof Error ? error.name : 'unknown' };
+  return { isDamage, reason: code ?? (error instanceof Error ? error.name : 'unknown') };
 }
