@@ -9,13 +9,14 @@ RUN npm ci --omit=dev --omit=optional
 COPY src src
 COPY sandbox sandbox
 COPY web web
-RUN node scripts/warm.mjs
 
 # The embedded event log. With REDIS_URL set, only audit lines are written here, while stdout is not read.
 ENV EVENT_STORE_DIR=/data
-RUN mkdir /data && chown node:node /data
+RUN mkdir -p /data node_modules/.cache && chown -R node:node /data node_modules/.cache
 VOLUME /data
 USER node
+# By the user who runs it: Node's compile cache is used by its owner only.
+RUN node scripts/warm.mjs
 EXPOSE 4000
 # Docker itself only marks the container as unhealthy; Swarm or another orchestrator replaces it.
 HEALTHCHECK --interval=10s --timeout=3s --retries=3 CMD ["node", "-e", "fetch('http://127.0.0.1:' + (process.env.PORT || 4000) + '/healthz').then((r) => process.exit(r.ok ? 0 : 1), () => process.exit(1))"]
