@@ -27,13 +27,15 @@ export async function runOperation(
   if (errors.length > 0) return { errors };
   if (!operation) throw operationRejected('BAD_USER_INPUT', NO_OPERATION);
   const isSubscription = operation.operation === 'subscription';
-  running.add(context);
+  running.push(context);
   try {
     const contextValue = (await enveloped.contextFactory()) as GatewayContext;
     const args = { schema, document, contextValue, variableValues, operationName };
     return await (isSubscription ? enveloped.subscribe(args) : enveloped.execute(args));
   } finally {
-    running.delete(context);
+    // Their order has no meaning.
+    running[running.indexOf(context)] = running.at(-1)!;
+    running.pop();
   }
 }
 
