@@ -61,20 +61,17 @@ export function createMetrics() {
     max: MAX_OPERATION_NAMES,
     ttl: 3_600_000,
     ttlResolution: 0,
-    updateAgeOnGet: true,
     dispose: (outcomes, name) => {
       for (const outcome of outcomes) operations.remove(name, outcome);
     },
   });
   /** A frontend may send a new name with every request: past the limit, new ones are `other`. */
   function labelOf(name: string, outcome: string): string {
-    const known = outcomesByName.get(name);
-    if (known) known.add(outcome);
-    else {
-      if (outcomesByName.size >= MAX_OPERATION_NAMES) outcomesByName.purgeStale();
-      if (outcomesByName.size >= MAX_OPERATION_NAMES) return 'other';
-      outcomesByName.set(name, new Set([outcome]));
-    }
+    // Stale or not: a series that began again at 1 in the moment of its use would never show an increase.
+    const known = outcomesByName.peek(name, { allowStale: true });
+    if (!known && outcomesByName.size >= MAX_OPERATION_NAMES) outcomesByName.purgeStale();
+    if (!known && outcomesByName.size >= MAX_OPERATION_NAMES) return 'other';
+    outcomesByName.set(name, (known ?? new Set()).add(outcome));
     return name;
   }
 

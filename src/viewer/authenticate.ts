@@ -140,6 +140,7 @@ function createIssuerKeys(url: string, now: () => number, onFailure: (reason: st
   });
   let fetchedAt = Number.NEGATIVE_INFINITY;
   let attemptedAt = Number.NEGATIVE_INFINITY;
+  let hasFailed = false;
 
   async function refresh(atMostEveryMs: number): Promise<void> {
     if (now() - attemptedAt < atMostEveryMs) return;
@@ -147,7 +148,9 @@ function createIssuerKeys(url: string, now: () => number, onFailure: (reason: st
       // jose shares a request that is under way.
       await keys.reload();
       fetchedAt = now();
+      hasFailed = false;
     } catch (error) {
+      hasFailed = true;
       // The system's code of a failed connection, or jose's own message about the response.
       const { cause, message } = error as Error;
       const { code }: { code?: unknown } = Object(cause);
@@ -159,8 +162,11 @@ function createIssuerKeys(url: string, now: () => number, onFailure: (reason: st
   }
 
   return async (...token: Parameters<JWTVerifyGetKey>) => {
-    if (now() - fetchedAt >= KEPT_MS) await refresh(RETRY_EMPTY_MS);
-    else if (now() - fetchedAt >= FRESH_MS) void refresh(COOLDOWN_MS);
+    const age = now() - fetchedAt;
+    // If no one asked for twice that time, no one has noticed a withdrawn key. Unless the issuer is down, they are awaited.
+    if (age >= KEPT_MS) await refresh(RETRY_EMPTY_MS);
+    else if (age >= 2 * FRESH_MS && !hasFailed) await refresh(COOLDOWN_MS);
+    else if (age >= FRESH_MS) void refresh(COOLDOWN_MS);
     if (now() - fetchedAt >= KEPT_MS) throw new CodedError('UPSTREAM_UNAVAILABLE', NO_KEYS);
     try {
       return await keys(...token);

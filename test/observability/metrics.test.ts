@@ -45,6 +45,15 @@ describe('operations', () => {
     expect(await line('gateway_operation_seconds_count{name="Flood0"')).toMatch(/ 2$/);
     expect(await line('gateway_operation_seconds_count{name="Flood1"')).toBeUndefined();
   });
+
+  it('go on counting under a name that is used less than once an hour', async () => {
+    let now = 1;
+    using _ = vi.spyOn(performance, 'now').mockImplementation(() => now);
+    metrics.operation('Nightly', 'ok', 1);
+    now += 3_600_001;
+    metrics.operation('Nightly', 'ok', 1);
+    expect(await line('gateway_operation_seconds_count{name="Nightly"')).toMatch(/ 2$/);
+  });
 });
 
 describe('upstream calls', () => {

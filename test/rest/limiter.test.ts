@@ -224,6 +224,16 @@ describe('rate and quota', () => {
     expect(await loadersOf(setup.partner).record(recordEndpoints.note, id(3))).toBeDefined();
   });
 
+  it('obtains a token past the quota, since the gateway would not be ready without one', async () => {
+    await using setup = await setUp((_, response) => answer(response, 200, { note: [] }), {
+      dailyQuota: 0,
+    });
+    await setup.partner.check();
+    const loaders = loadersOf(setup.partner);
+    const code = await codeOf(loaders.record(recordEndpoints.note, id(1)) as Promise<unknown>);
+    expect(code).toBe('UPSTREAM_RATE_LIMITED');
+  });
+
   it('counts only calls that are sent: none that the quota stops is charged or uses up the rate', async () => {
     const clock = createFakeClock();
     await using setup = await setUp((_, response) => answer(response, 200, { note: [] }), {

@@ -204,6 +204,16 @@ describe('with a JWKS URL', () => {
     await expect.poll(() => next().catch(({ code }) => code)).toBe('UNAUTHENTICATED');
   });
 
+  it('rejects a withdrawn key after a quiet hour, at its first use', async () => {
+    const { addKey, bearer, clock, keys } = await openIssuer();
+    const { token } = await addKey('one');
+    await bearer(await token());
+    keys.pop();
+    clock.now += 59 * 60_000;
+    const late = await token({ ...CLAIMS, sub: 'another', exp: IN_AN_HOUR * 2 });
+    await expect(bearer(late)).rejects.toMatchObject({ code: 'UNAUTHENTICATED' });
+  });
+
   it('uses its cached keys during an outage, for an hour', async () => {
     const { addKey, bearer, state, clock, failures } = await openIssuer();
     const { token } = await addKey('one');
