@@ -230,7 +230,7 @@ describe('rate and quota', () => {
     });
     await setup.partner.check();
     const loaders = loadersOf(setup.partner);
-    const code = await codeOf(loaders.record(recordEndpoints.note, id(1)) as Promise<unknown>);
+    const code = await codeOf(loaders.record(recordEndpoints.note, id(1)));
     expect(code).toBe('UPSTREAM_RATE_LIMITED');
   });
 
