@@ -4,7 +4,7 @@ import type { Limits } from '../config.ts';
 export interface OpenConnection {
   /** Called a few times a second. If `isLate`, this process was busy or suspended, and pongs may be unread. */
   check(now: number, isLate: boolean): void;
-  /** True while queries or mutations run on it. */
+  /** True while queries or mutations run on it, or a large result is being sent. */
   readonly isBusy?: boolean;
   /** Closes gracefully, so that the client reconnects. One that is busy is closed after its answers. */
   end(): void;
@@ -12,7 +12,8 @@ export interface OpenConnection {
 }
 
 /** All sockets and event streams, with one timer: a timer for each would take more memory than its socket. */
-export function createOpenConnections({ socketPingMs, socketsPerViewer }: Limits) {
+export function createOpenConnections(limits: Limits) {
+  const { socketPingMs, socketsPerViewer, unreadCharacters } = limits;
   // A check that comes so late that pongs may be unread is then always `isLate`: four checks are less than a ping.
   const checkMs = Math.min(250, Math.ceil(socketPingMs / 8));
   const open = new Set<OpenConnection>();
@@ -29,6 +30,8 @@ export function createOpenConnections({ socketPingMs, socketsPerViewer }: Limits
     pingEveryMs: socketPingMs - checkMs,
     open,
     ofViewer: createLimit<string>(socketsPerViewer),
+    /** Of large results, in characters: those that a viewer never reads must not fill the memory. */
+    unread: createLimit<string>(unreadCharacters),
     /** Ends all connections gracefully. Those that are left after 3 s, or `drainMs` if busy, are destroyed. */
     close(drainMs: number): void {
       for (const connection of open) connection.end();
@@ -43,18 +46,22 @@ export function createOpenConnections({ socketPingMs, socketsPerViewer }: Limits
   };
 }
 
+/** A result of this many characters is sent as bytes, outside the heap, and counts as unread until it is sent. */
+export const LARGE_CHARACTERS = 65_536;
+
 /** Counts what each viewer or connection uses at a time: no one may take all of it. */
 export function createLimit<Key>(max: number) {
   /** Without those that use nothing. */
   const used = new Map<Key, number>();
+  const isReached = (key: Key): boolean => (used.get(key) ?? 0) >= max;
 
   return {
     used,
+    isReached,
     /** False if the limit is reached. */
     acquire(key: Key, amount = 1): boolean {
-      const before = used.get(key) ?? 0;
-      if (before >= max) return false;
-      used.set(key, before + amount);
+      if (isReached(key)) return false;
+      used.set(key, (used.get(key) ?? 0) + amount);
       return true;
     },
     release(key: Key, amount = 1): void {

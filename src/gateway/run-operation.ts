@@ -10,13 +10,24 @@ import type { GatewayContext, GatewayYoga } from './yoga.ts';
 /** An operation as a client sends it. */
 type OperationParams = ReturnType<typeof paramsFrom>;
 
+const SHORT_OF_MEMORY = requestRejected(
+  503,
+  'This gateway is short of memory. Try again in a moment.',
+  'UPSTREAM_UNAVAILABLE',
+);
+export const UNREAD_RESPONSES = requestRejected(
+  429,
+  'You have not read the responses to your earlier requests: read them first.',
+);
+
 /** Parses, validates, builds the context and executes through the plugins, as Yoga does after its Fetch layer. */
 export async function runOperation(
   { getEnveloped }: Pick<GatewayYoga, 'getEnveloped'>,
-  running: GatewayParts['runningContexts'],
+  { runningContexts: running, isShortOfMemory, connections: { unread } }: GatewayParts,
   context: GatewayContext,
   params: OperationParams,
 ): Promise<ExecutionResult | Subscription> {
+  if (isShortOfMemory()) throw SHORT_OF_MEMORY;
   const enveloped = getEnveloped(Object.assign(context, { params }));
   const { schema } = enveloped;
   const { query, variables: variableValues, operationName } = params;
@@ -26,6 +37,9 @@ export async function runOperation(
   const errors = enveloped.validate(schema, document);
   if (errors.length > 0) return { errors };
   if (!operation) throw operationRejected('BAD_USER_INPUT', NO_OPERATION);
+  // Once it is made, its outcome is sent in any case.
+  if (operation.operation === 'mutation' && unread.isReached(context.viewer!.subject))
+    throw UNREAD_RESPONSES;
   const isSubscription = operation.operation === 'subscription';
   running.push(context);
   try {

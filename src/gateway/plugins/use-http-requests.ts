@@ -7,9 +7,9 @@ import { endOfTurn } from '../../end-of-turn.ts';
 import { CodedError } from '../../errors.ts';
 import { forClient, requestRejected } from '../client-error.ts';
 import { acceptedBy, createBodyOf, requestIdOf, requestProblem } from '../request.ts';
-import { parseParams, runOperation } from '../run-operation.ts';
+import { UNREAD_RESPONSES, parseParams, runOperation } from '../run-operation.ts';
 import { Subscription } from '../subscriptions/subscriptions.ts';
-import { createLimit } from '../open-connections.ts';
+import { LARGE_CHARACTERS } from '../open-connections.ts';
 import type { GatewayParts } from '../gateway.ts';
 import type { GatewayPlugin, GatewayYoga, HttpContext } from '../yoga.ts';
 import type { AnswerCache, CachedAnswer } from './use-answer-cache.ts';
@@ -18,36 +18,24 @@ import { addViewer } from './use-viewer.ts';
 type JsonResponse = Pick<CachedAnswer, 'content'> &
   Readonly<{ status: number; headers: Record<string, string> }>;
 
-const SHORT_OF_MEMORY = requestRejected(
-  503,
-  'This gateway is short of memory. Try again in a moment.',
-  'UPSTREAM_UNAVAILABLE',
-);
-const LARGE_CHARACTERS = 65_536;
-const UNREAD_RESPONSES = requestRejected(
-  429,
-  'You have not read the responses to your earlier requests: read them first.',
-);
-
 /**
  * Checks requests, reads their bodies from node's own stream, and runs their operations through the plugins. `answer` is
  * for clients that accept JSON: without Yoga's Fetch layer a small query takes 0.81 of the CPU. The plugin answers all other
  * requests in `onRequest`. Event streams are sent by Yoga's own processor.
  */
 export function createHttpRequests(parts: GatewayParts, answers: AnswerCache) {
-  const { authenticate, maskError, trusted, observer, runningContexts: running } = parts;
-  const { bodyBytes, unreadCharacters } = parts.config.limits;
+  const { authenticate, maskError, trusted, observer } = parts;
+  const { bodyBytes } = parts.config.limits;
+  const { unread } = parts.connections;
   const bodyOf = createBodyOf(bodyBytes);
   const streamed = getSSEProcessor();
-  /** Of large responses, in characters: those that are never read must not fill the memory. */
-  const unread = createLimit<string>(unreadCharacters);
   let yoga: Pick<GatewayYoga, 'getEnveloped'>;
 
   async function resultOf(context: HttpContext) {
     const { res, authError } = context;
     const { req } = res;
     context.requestId = requestIdOf(req);
-    const problem = parts.isShortOfMemory() ? SHORT_OF_MEMORY : requestProblem(req, bodyBytes);
+    const problem = requestProblem(req, bodyBytes);
     if (problem) return { errors: [problem] };
     if (authError instanceof CodedError) {
       const status = authError.code === 'UNAUTHENTICATED' ? 401 : 503;
@@ -57,7 +45,7 @@ export function createHttpRequests(parts: GatewayParts, answers: AnswerCache) {
       if (authError) throw authError;
       const body = await bodyOf(req);
       const cached = answers.find(context, body);
-      return cached ?? (await runOperation(yoga, running, context, parseParams(body, trusted)));
+      return cached ?? (await runOperation(yoga, parts, context, parseParams(body, trusted)));
     } catch (error) {
       return { errors: [maskError(error, context.requestId)] };
     }
@@ -82,11 +70,10 @@ export function createHttpRequests(parts: GatewayParts, answers: AnswerCache) {
     }
     const text = JSON.stringify(forClient(result, requestId));
     const { length } = text;
-    // The outcome of a mutation is always sent.
-    if (operation?.kind === 'query' && length >= LARGE_CHARACTERS && !res.closed) {
+    if (operation && length >= LARGE_CHARACTERS && !res.closed) {
       const { subject } = viewer!;
-      if (!unread.acquire(subject, length)) return jsonOf(context, { errors: [UNREAD_RESPONSES] });
-      res.once('close', () => unread.release(subject, length));
+      if (unread.acquire(subject, length)) res.once('close', () => unread.release(subject, length));
+      else if (operation.kind === 'query') return jsonOf(context, { errors: [UNREAD_RESPONSES] });
     }
     // A long string would stay in the heap until it is sent. A short one is sent in one packet with its headers.
     const content = length < LARGE_CHARACTERS ? text : Buffer.from(text);

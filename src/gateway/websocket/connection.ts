@@ -3,7 +3,7 @@ import type { WebSocket } from 'ws';
 
 import { MESSAGES } from '../../viewer/authenticate.ts';
 import { type Viewer, hasExpired } from '../../viewer/viewer.ts';
-import { Backlog, type OpenConnection } from '../open-connections.ts';
+import { Backlog, LARGE_CHARACTERS, type OpenConnection } from '../open-connections.ts';
 import type { GatewayParts } from '../gateway.ts';
 
 /** Clients of graphql-ws reconnect after these two, 4403 and 4408; other codes are final. */
@@ -39,8 +39,6 @@ export class WsConnection implements ProtocolSocket, OpenConnection {
   onClosed: (() => Promise<void>) | undefined;
   readonly #parts: GatewayParts;
   #messages = 0;
-  /** Messages sent in a row while too much was buffered. */
-  #sentWhileFull = 0;
   #windowEndsAt = 0;
   #pingAt: number;
   /** Exists while the client reads too slowly. */
@@ -103,17 +101,18 @@ export class WsConnection implements ProtocolSocket, OpenConnection {
     return this.isOpen;
   }
 
-  /** Not for events. Behind a large result some short ones are sent: without `complete`, the client would repeat it. */
+  /** Not for events. Behind a large result short messages are sent: without `complete`, the client would repeat it. */
   send(text: string): void {
     if (!this.isOpen) return;
+    const { length } = text;
+    const { unread } = this.#parts.connections;
     // Bytes of earlier results. The one that is sent may itself be larger.
-    const isFull = this.ws.bufferedAmount > 4 * 2 ** 20;
-    this.#sentWhileFull = isFull ? this.#sentWhileFull + 1 : 0;
-    // Messages that end an operation, pongs and small results are shorter.
-    const isShort = text.length <= 1_024;
-    const { socketQueueEvents } = this.#parts.config.limits;
-    if (!isFull || (isShort && this.#sentWhileFull <= socketQueueEvents)) this.ws.send(text);
-    else this.#closeSlowClient();
+    const isFull = this.ws.bufferedAmount > (length > 1_024 ? 4 : 64) * 2 ** 20;
+    if (isFull) return this.#closeSlowClient();
+    if (length < LARGE_CHARACTERS) return this.ws.send(text);
+    const { subject } = this.viewer!;
+    if (!unread.acquire(subject, length)) return this.#closeSlowClient();
+    this.ws.send(Buffer.from(text), AS_TEXT, () => unread.release(subject, length));
   }
 
   /**
@@ -145,13 +144,13 @@ export class WsConnection implements ProtocolSocket, OpenConnection {
   }
 
   get isBusy(): boolean {
-    return this.isOpen && this.running > 0;
+    return (this.isOpen && this.running > 0) || this.ws.bufferedAmount >= LARGE_CHARACTERS;
   }
 
   /** A client repeats what was not answered when its socket closes, and a mutation must not be sent twice. */
   end(code: number = GOING_AWAY, reason?: string): void {
     this.isEnding = true;
-    if (!this.isBusy) this.close(code, reason);
+    if (this.running === 0) this.close(code, reason);
   }
 
   destroy(): void {

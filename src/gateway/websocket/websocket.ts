@@ -76,7 +76,7 @@ export function createWebSockets(parts: GatewayParts, yoga: GatewayYoga) {
       const params = paramsFrom(payload, trusted);
       // graphql-ws keeps it as long as the subscription runs: with it a subscriber takes a third more memory.
       Object.assign(payload, { query: '', variables: undefined });
-      result = await runOperation(yoga, parts.runningContexts, context, params);
+      result = await runOperation(yoga, parts, context, params);
     } catch (error) {
       result = { errors: [maskError(error, requestId)] };
     }

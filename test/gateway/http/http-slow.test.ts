@@ -120,6 +120,11 @@ describe('a slow client', () => {
         'You have not read the responses to your earlier requests: read them first.',
       ]);
       expect((await other.query('{ viewer { subject } }')).status).toBe(200);
+      // Its outcome may be large, and is sent in any case: so it is not made.
+      const { sandbox } = other;
+      const edit = `mutation { regenerateProgressNote(input: { progressNoteId: "${sandbox.ids.note(0, 0)}" }) { __typename } }`;
+      expect((await other.query(edit)).status).toBe(429);
+      expect(sandbox.countOf('POST /progress-notes/:id/regenerate')).toBe(0);
       const authorization = `Bearer ${await tokenFor(['partner'], { subject: 'bea' })}`;
       expect((await other.query(large, {}, { authorization })).status).toBe(200);
       client.resume();

@@ -2,6 +2,7 @@ import type { WebSocket } from 'ws';
 import { expect, it, vi } from 'vitest';
 
 import type { GatewayParts } from '../../../src/gateway/gateway.ts';
+import { createLimit } from '../../../src/gateway/open-connections.ts';
 import { WsConnection } from '../../../src/gateway/websocket/connection.ts';
 import { SANDBOX_VIEWER } from '../../../src/viewer/viewer.ts';
 
@@ -30,12 +31,14 @@ function slowSocket() {
   return { ws: ws as unknown as WebSocket, sent, sendNext: () => queue.shift()?.() };
 }
 
-function connectionOf(ws: WebSocket, acquire = () => true): WsConnection {
+function connectionOf(ws: WebSocket, acquire = () => true, unread = createLimit<string>(2 ** 30)) {
   const limits = { socketQueueEvents: 256, socketQueueBytes: 1_048_576 };
   const metrics = { slowConsumerClosed: () => undefined };
-  const connections = { pingEveryMs: 60_000, ofViewer: { acquire } };
+  const connections = { pingEveryMs: 60_000, ofViewer: { acquire, release() {} }, unread };
   const parts = { config: { limits }, connections, metrics };
-  return new WsConnection(ws, 'x', parts as unknown as GatewayParts);
+  const connection = new WsConnection(ws, 'x', parts as unknown as GatewayParts);
+  connection.viewer = SANDBOX_VIEWER;
+  return connection;
 }
 
 it('sends the events that wait, also after other messages were buffered', () => {
@@ -81,19 +84,44 @@ it('closes when results pile up', () => {
   expect(connection.isOpen).toBe(false);
 });
 
-it('closes when short messages pile up behind a large result', () => {
+it('sends short messages behind a large result, up to 64 MiB', () => {
   const { ws } = slowSocket();
   const connection = connectionOf(ws);
-  connection.send('x'.repeat(5 * 2 ** 20));
-  for (let message = 0; message < 256; message += 1) connection.send('pong');
+  connection.send('x'.repeat(64 * 2 ** 20));
+  connection.send('pong');
   expect(connection.isOpen).toBe(true);
   connection.send('pong');
   expect(connection.isOpen).toBe(false);
 });
 
+it('closes before a large result if the viewer has too many unread, until they are sent or the sockets gone', () => {
+  const unread = createLimit<string>(100_000);
+  const [slow, other] = [slowSocket(), slowSocket()];
+  const result = 'x'.repeat(100_000);
+  connectionOf(slow.ws, undefined, unread).send(result);
+  const second = connectionOf(other.ws, undefined, unread);
+  second.send('short');
+  expect(second.isOpen).toBe(true);
+  second.send(result);
+  expect(second.isOpen).toBe(false);
+  slow.sendNext();
+  expect(unread.used.size).toBe(0);
+});
+
+it('is busy until a large result is sent, so that a shutdown waits for it', () => {
+  const { ws, sendNext } = slowSocket();
+  const connection = connectionOf(ws);
+  connection.send('x'.repeat(100_000));
+  connection.end();
+  expect(connection).toMatchObject({ isOpen: false, isBusy: true });
+  sendNext();
+  expect(connection.isBusy).toBe(false);
+});
+
 it('does not count as one of the viewer’s if it has closed while the token was verified', () => {
   const acquire = vi.fn(() => true);
   const connection = connectionOf(slowSocket().ws, acquire);
+  connection.viewer = undefined;
   connection.release();
   expect(connection.setViewer(SANDBOX_VIEWER)).toBe(false);
   expect(acquire).not.toHaveBeenCalled();
