@@ -54,23 +54,25 @@ export function dividingOffset(cursor: CursorPosition, side: 'after' | 'before',
   const { total = 0 } = read;
   const unread = (pages: readonly number[]) =>
     pages.filter((page) => page >= 1 && page <= lastPageOf(total) && !read.pages.has(page));
+  const own = pageOf(cursor.offset);
+  /** Where the anchor is if all changes were before it. */
+  const shifted = pageOf(Math.max(0, cursor.offset + total - cursor.total));
   const gap = low ?? high;
   if (gap !== undefined) {
-    // If only one neighbour was found, one page more on the other side is enough: the anchor is further away only if
-    // ten or more rows were added right between the two.
     const from = low === undefined ? pageOf(gap) - 1 : pageOf(low - 1);
-    const pages = unread(pagesBetween(from, high === undefined ? from + 1 : pageOf(high)));
+    const between = unread(pagesBetween(from, high === undefined ? from + 1 : pageOf(high)));
+    // Only one neighbour was found, and ten or more rows may have been added right between it and the anchor.
+    const isOpen = low === undefined || high === undefined;
+    const pages = between.length === 0 && isOpen ? unread([shifted]) : between;
     // The anchor was removed. What is between its nearest neighbours was added since, so either end will do.
     return pages.length > 0 ? pages : gap;
   }
-  const own = pageOf(cursor.offset);
   // The total is the same, and the anchor's page is not needed. One row added and another removed since then can't be
   // told from no change; to detect it, every page-aligned step would have to read one more page.
   const isAssumedUnchanged = read.total === cursor.total && !read.pages.has(own);
   if (isAssumedUnchanged || cursor.ids.every((id) => id === '')) return atAnchor(cursor.offset);
 
-  const shifted = pageOf(Math.max(0, cursor.offset + total - cursor.total));
-  // Where the anchor was, where it is if all changes were before it, then up to three pages around both.
+  // Where the anchor was, where it may have shifted to, then up to three pages around both.
   const around = [1, 2, 3].flatMap((away) =>
     [own, shifted].map((page) => [page - away, page + away]),
   );

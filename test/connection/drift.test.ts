@@ -39,11 +39,18 @@ describe('after a change, the next page', () => {
     ['the anchor removed, first on its page', 10, [10, 11, 0], numbers(11, 21), [2, 3, 1]],
     ['in the middle of a page, added at the tail', 14, [50, 50, 1], numbers(15, 25), [2, 3]],
     ['in the middle of a page, added at the head', 14, [0, 0, 2], numbers(15, 25), [2, 3]],
+    ['two pages added before the anchor', 9, [9, 9, 20], numbers(10, 20), [2, 1, 3, 4]],
     ['two pages removed at the head', 34, [0, 20, 0], numbers(35, 45), [4, 5, 2, 3]],
   ])('%s', async (_, offset, [from, to, added], rows, pages) => {
     const { cursor, list } = changed(50, offset, from, to, added);
     expect(await shown({ first: 10, after: cursor }, list)).toEqual(rows);
     expect(list.asked).toEqual(pages);
+  });
+
+  it('backward, has the rows right before the cursor when two pages were added there', async () => {
+    const { cursor, list } = changed(45, 35, 33, 33, 18);
+    const rows = await shown({ last: 10, before: cursor }, list);
+    expect(rows.slice(-3)).toEqual(['row new 17', 'row 33', 'row 34']);
   });
 
   it('searches without the cache', async () => {
