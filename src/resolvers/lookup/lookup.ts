@@ -153,9 +153,11 @@ export class Lookup {
     const since = recentLists.contradictedAt(list, id);
     const began = recentLists.now();
     const scanned = await this.scan(list, id, lastSeenOn, since);
-    // The list changed while it was read, or an event that came meanwhile contradicts it.
-    const isOutdated = scanned.isChanged || recentLists.contradictedAt(list, id) > began;
-    const { row } = isOutdated ? await this.scan(list, id, lastSeenOn, recentLists.now()) : scanned;
+    // An event that came meanwhile contradicts what was read.
+    const isContradicted = recentLists.contradictedAt(list, id) > began;
+    const rescanSince = isContradicted ? recentLists.now() : scanned.rescanSince;
+    const { row } =
+      rescanSince === undefined ? scanned : await this.scan(list, id, lastSeenOn, rescanSince);
     if (row) {
       useProof(list, id);
       return row;
@@ -165,13 +167,13 @@ export class Lookup {
     return undefined;
   }
 
-  /** `isChanged`: the pages differ in the list's length, so a row may have moved from one not read yet to one that was. */
+  /** `rescanSince`: a row may have moved from a page not read yet to one that was. Older pages have to be read again. */
   private async scan<N extends ListName>(
     list: ListRef<N>,
     id: string,
     start: number,
     since: number,
-  ): Promise<{ readonly row?: RowRef<N>; readonly isChanged?: boolean }> {
+  ): Promise<{ readonly row?: RowRef<N>; readonly rescanSince?: number | undefined }> {
     const { recentLists } = this.ctx;
     const { budget, absentSince } = this.options;
     const began = recentLists.now();
@@ -191,6 +193,7 @@ export class Lookup {
       .filter((each) => each !== page)
       .toSorted((a, b) => Math.abs(a - page) - Math.abs(b - page));
     let isChanged = false;
+    const times = [first.askedAt ?? began];
     while (rest.length > 0) {
       // Limited by the budget: a call in flight when the look-up is cut would be wasted.
       const size = Math.max(1, Math.min(PAGES_AT_A_TIME, budget?.pagesLeft ?? PAGES_AT_A_TIME));
@@ -201,9 +204,14 @@ export class Lookup {
       const row = rowIn(pages);
       if (row) return { row };
       isChanged ||= pages.some((each) => each?.total !== total);
+      times.push(...pages.map((each) => each?.askedAt ?? began));
     }
-    if (!isChanged) recentLists.recordReadThrough(list, total, began);
-    return { isChanged };
+    if (isChanged) return { rescanSince: recentLists.now() };
+    // With a cached page and a later one, too: as many rows may have come as went.
+    const [oldest, newest] = [Math.min(...times), Math.max(...times)];
+    const isMixed = oldest < began && (newest >= began || newest > oldest + SHARED_MS);
+    if (!isMixed) recentLists.recordReadThrough(list, total, began);
+    return { rescanSince: isMixed ? began : undefined };
   }
 
   /** Undefined if the parent is gone, or the list became shorter than this page. */

@@ -40,7 +40,10 @@ const CLIENT = at('client(id: $id, clinicId: $near) { lastName email }');
 const CLIENT_OF_CLINICIAN = at('client(id: $id, clinicianId: $near) { lastName }');
 const SESSION = at('session(id: $id, clientId: $near) { raw }');
 
-it('finds a row that has moved to a page which is cached without it', async () => {
+it.each([
+  ['and the list is shorter', false],
+  ['and the list is as long as before', true],
+])('finds a row that has moved to a page which is cached without it, %s', async (_, isAdded) => {
   await using fresh = await openGateway();
   const clinician = ids.clinician(0);
   const { data } = await fresh.query(
@@ -54,6 +57,7 @@ it('finds a row that has moved to a page which is cached without it', async () =
     id: clinician,
   });
   fresh.sandbox.removeClient(first.clientId);
+  if (isAdded) fresh.sandbox.addClient(clinician, 'tail');
   const found = await later.query(CLIENT_OF_CLINICIAN, { id: moved.clientId, near: clinician });
   expect(found.data.client).toEqual({ lastName: moved.lastName });
 });
