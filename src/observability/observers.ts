@@ -92,12 +92,6 @@ export function partnerObserver(log: Log, metrics: Metrics) {
   };
 }
 
-interface Attempt {
-  readonly method: string;
-  readonly route: string;
-  readonly status: number | undefined;
-  readonly outcome: string;
-  readonly durationMs: number;
-  /** Name, value, name, value; empty where the operation is not traced. */
-  readonly traceHeaders: readonly string[];
-}
+/** `traceHeaders`: name, value, name, value; empty where the operation is not traced. */
+type Attempt = Readonly<Record<'method' | 'route' | 'outcome', string>> &
+  Readonly<{ status?: number | undefined; durationMs: number; traceHeaders: readonly string[] }>;

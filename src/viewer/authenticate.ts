@@ -140,24 +140,20 @@ function createIssuerKeys(url: string, now: () => number, onFailure: (reason: st
   });
   let fetchedAt = Number.NEGATIVE_INFINITY;
   let attemptedAt = Number.NEGATIVE_INFINITY;
-  let hasFailed = false;
 
   async function refresh(atMostEveryMs: number): Promise<void> {
     if (now() - attemptedAt < atMostEveryMs) return;
     try {
       // jose shares a request that is under way.
       await keys.reload();
-      fetchedAt = now();
-      hasFailed = false;
+      fetchedAt = attemptedAt = now();
     } catch (error) {
-      hasFailed = true;
+      // At the end of the attempt: an issuer that hangs is not asked again at once.
+      attemptedAt = now();
       // The system's code of a failed connection, or jose's own message about the response.
       const { cause, message } = error as Error;
       const { code }: { code?: unknown } = Object(cause);
       onFailure(typeof code === 'string' ? code : message);
-    } finally {
-      // At the end of the attempt: an issuer that hangs is not asked again at once.
-      attemptedAt = now();
     }
   }
 
@@ -165,7 +161,7 @@ function createIssuerKeys(url: string, now: () => number, onFailure: (reason: st
     const age = now() - fetchedAt;
     // If no one asked for twice that time, no one has noticed a withdrawn key. Unless the issuer is down, they are awaited.
     if (age >= KEPT_MS) await refresh(RETRY_EMPTY_MS);
-    else if (age >= 2 * FRESH_MS && !hasFailed) await refresh(COOLDOWN_MS);
+    else if (age >= 2 * FRESH_MS && attemptedAt === fetchedAt) await refresh(COOLDOWN_MS);
     else if (age >= FRESH_MS) void refresh(COOLDOWN_MS);
     if (now() - fetchedAt >= KEPT_MS) throw new CodedError('UPSTREAM_UNAVAILABLE', NO_KEYS);
     try {
