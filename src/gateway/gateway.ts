@@ -49,11 +49,7 @@ function createParts(options: GatewayOptions) {
     connections: createOpenConnections(config.limits),
     origins: createOrigins(config.http, log),
     trusted: readTrustedDocuments(config, schema),
-    /**
-     * Of operations that have not ended, also those whose clients have left. Not a Set: one that changes this often keeps
-     * old tables, and with them past operations, until a full garbage collection. A note that is executed takes 0.86 of
-     * the CPU with an array.
-     */
+    /** Of operations that have not ended. Not a Set: its old tables would keep past ones, for 1.16 of a note's CPU. */
     runningContexts: [] as GatewayContext[],
   };
 }

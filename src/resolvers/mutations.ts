@@ -241,11 +241,7 @@ export function authenticateClinician(id: Uuid, ctx: Context): Promise<Minted | 
 
 const MAX_CLINICIANS = 50;
 
-export interface Assigned {
-  readonly kind: 'assigned';
-  readonly client: ClientRef;
-  readonly raw: unknown;
-}
+export type Assigned = Readonly<{ kind: 'assigned'; client: ClientRef; raw: unknown }>;
 
 /** The client must be the viewer's; the clinicians need not be: a colleague is often in another clinic. */
 export function assignSecondaryClinicians(clientId: Uuid, ids: readonly Uuid[], ctx: Context) {

@@ -65,9 +65,9 @@ export function createConnection(url: string, onProblem: (message: string) => vo
           // Another command's failure closed the socket, and has the cause.
           if (error instanceof DisconnectsClientError) throw outOfReach();
           const failure = failureOf(error);
-          if (failure instanceof WrongServer) replace(created, failure.message, false);
+          if (failure instanceof WrongServer) replace(created, failure.message, { isLost: false });
           // The same error is a timeout: a server that hangs keeps its socket open.
-          else if (failure === error || !client.isReady) replace(created, failure.message, true);
+          else if (failure === error || !client.isReady) replace(created, failure.message);
           throw failure;
         }
       };
@@ -84,14 +84,14 @@ export function createConnection(url: string, onProblem: (message: string) => vo
       client.on('error', (error: unknown) => {
         if (created !== session) return;
         onProblem(`Redis is out of reach: ${reasonOf(error)}`);
-        replace(created, reasonOf(error), true);
+        replace(created, reasonOf(error));
       });
     return created;
   }
   type Session = ReturnType<typeof createSession>;
 
   /** A server that is not lost still answers reads until another session is ready. */
-  function replace(former: Session, reason: string, isLost: boolean): void {
+  function replace(former: Session, reason: string, { isLost = true } = {}): void {
     if (former !== session) return;
     lastFailure = reason;
     if (isLost) {
@@ -206,7 +206,8 @@ export function createConnection(url: string, onProblem: (message: string) => vo
       // It may be cut off. An instance that only reads would miss all events of the new primary.
       const isCutOff = replicas < Math.min(requiredReplicas, 1);
       if (problem && !isConnecting) onProblem(problem);
-      if (problem || isCutOff) replace(inspected, problem ?? 'no replica is online', false);
+      if (problem || isCutOff)
+        replace(inspected, problem ?? 'no replica is online', { isLost: false });
     },
     /** Rejects if there is no server that can be used. */
     open: () => connectWithRetry(true),
