@@ -117,6 +117,14 @@ describe.each(engines)('the $name log', ({ create }) => {
     expect(await again.append([eventOf('b')])).toEqual([2]);
   });
 
+  it('keeps all events of a process whose clock is some days behind', async () => {
+    const now = Date.now();
+    const [{ log }] = await engine.open(1, { retentionMs: DAY_MS, clock: () => now });
+    await log.append([eventOf('later', { receivedAt: now + 20 * DAY_MS })]);
+    await log.trim();
+    expect((await log.read(0, 10)).events).toHaveLength(1);
+  });
+
   it('trims past an event with a receipt time years ahead', async () => {
     const now = Date.now();
     const [{ log }] = await engine.open(1, { retentionMs: DAY_MS, clock: () => now });
