@@ -12,9 +12,7 @@ export interface Page<T> {
   readonly askedAt?: number | undefined;
 }
 
-export interface Row {
-  readonly id: string;
-}
+export type Row = Readonly<{ id: string }>;
 
 export interface PagedList<T> {
   /** Canonical text of list, parent and filter. Cursors hold its hash, so that no other list accepts them. */

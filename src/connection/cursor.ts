@@ -60,7 +60,9 @@ export function dividingOffset(cursor: CursorPosition, side: 'after' | 'before',
   const gap = low ?? high;
   if (gap !== undefined) {
     const from = low === undefined ? pageOf(gap) - 1 : pageOf(low - 1);
-    const between = unread(pagesBetween(from, high === undefined ? from + 1 : pageOf(high)));
+    // If they are far from each other, many rows were added between them. Not all of those are read.
+    const to = high === undefined ? from + 1 : Math.min(from + 3, pageOf(high));
+    const between = unread(pagesBetween(from, to));
     // Only one neighbour was found, and ten or more rows may have been added right between it and the anchor.
     const isOpen = low === undefined || high === undefined;
     const pages = between.length === 0 && isOpen ? unread([shifted]) : between;

@@ -48,10 +48,7 @@ export function sizeIssues(args: WindowArgs): string[] {
 }
 
 /** The rows from offset `start` up to, not including, `end`. */
-export interface Window {
-  readonly start: number;
-  readonly end: number;
-}
+export type Window = Readonly<{ start: number; end: number }>;
 
 /** What the selected fields need: all rows of the window, its first and last cursor, its offsets, or only the length. */
 export type Need = 'rows' | 'cursors' | 'offsets' | 'total' | 'nothing';

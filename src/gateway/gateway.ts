@@ -49,7 +49,7 @@ function createParts(options: GatewayOptions) {
     connections: createOpenConnections(config.limits),
     origins: createOrigins(config.http, log),
     trusted: readTrustedDocuments(config, schema),
-    /** Of operations that have not ended. Not a Set: its old tables would keep past ones, for 1.16 of a note's CPU. */
+    /** Of operations that have not ended. A Set would keep past ones in its old tables: a note would take 1.16 of the CPU. */
     runningContexts: [] as GatewayContext[],
   };
 }

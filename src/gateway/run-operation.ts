@@ -10,7 +10,7 @@ import type { GatewayContext, GatewayYoga } from './yoga.ts';
 /** An operation as a client sends it. */
 type OperationParams = ReturnType<typeof paramsFrom>;
 
-const SHORT_OF_MEMORY = requestRejected(
+export const SHORT_OF_MEMORY = requestRejected(
   503,
   'This gateway is short of memory. Try again in a moment.',
   'UPSTREAM_UNAVAILABLE',

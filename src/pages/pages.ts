@@ -84,11 +84,9 @@ function serveFile(name: string, load: Load, policy = POLICY) {
   return async (req: IncomingMessage, res: ServerResponse) => {
     file ??= await prepare();
     const { plain, zipped, etag } = file;
-    res.setHeader('content-security-policy', policy);
-    res.setHeader('etag', etag);
+    res.setHeader('content-security-policy', policy).setHeader('referrer-policy', 'no-referrer');
     // Browsers revalidate every time, so that a new release is seen immediately; most responses are 304.
-    res.setHeader('cache-control', 'no-cache');
-    res.setHeader('referrer-policy', 'no-referrer');
+    res.setHeader('cache-control', 'no-cache').setHeader('etag', etag);
     res.setHeader('vary', 'Accept-Encoding');
     if (req.headers['if-none-match'] === etag) return void res.writeHead(304).end();
     const isZipped = /\bgzip\b(?!\s*;\s*q=0(\.0*)?\s*(,|$))/.test(

@@ -13,10 +13,7 @@ import type { ArtifactRef, NodeOfType, NoteRef, Parents, ScoreRef, SessionRef } 
 /** Records with a route of their own. The Partner API returns any of the partner's, so access is proven here. */
 
 /** A note by its own UUID, which a regeneration may change, by its session, as its global id names it, or by both. */
-export interface NoteTarget {
-  readonly noteId?: Uuid | undefined;
-  readonly session?: SessionRef | undefined;
-}
+export type NoteTarget = Readonly<{ noteId?: Uuid | undefined; session?: SessionRef | undefined }>;
 
 /** The note in the audit log, if it was not found or is about to be changed. */
 export const auditedTarget = ({ noteId, session }: NoteTarget) => ({

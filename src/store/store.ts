@@ -70,7 +70,7 @@ export const OF_SUBJECT_LIMIT = 1_000;
 /** A year is longer than any note is edited. */
 export const MARK_MS = 365 * 24 * 3_600_000;
 
-/** A later time of receipt came from a wrong clock, and would keep the log from being trimmed. Unless this one is behind. */
+/** A later time of receipt came from a wrong clock, and would keep the log from being trimmed. This one may be behind. */
 export const CLOCK_TOLERANCE_MS = 30 * 24 * 3_600_000;
 
 /** Small durable values that expire: idempotency claims, locked notes, failed sessions, places of clients. */
@@ -84,11 +84,7 @@ export interface KeyStore {
   delete(key: string, value: string): Promise<boolean>;
 }
 
-export interface QuarantineEntry {
-  readonly receivedAt: number;
-  readonly reason: string;
-  readonly body: string;
-}
+export type QuarantineEntry = Readonly<{ receivedAt: number; reason: string; body: string }>;
 
 /** Signed events that could not be understood or handled, for an operator to look at and replay. */
 export interface Quarantine {

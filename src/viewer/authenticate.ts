@@ -159,9 +159,9 @@ function createIssuerKeys(url: string, now: () => number, onFailure: (reason: st
 
   return async (...token: Parameters<JWTVerifyGetKey>) => {
     const age = now() - fetchedAt;
-    // If no one asked for twice that time, no one has noticed a withdrawn key. Unless the issuer is down, they are awaited.
     if (age >= KEPT_MS) await refresh(RETRY_EMPTY_MS);
-    else if (age >= 2 * FRESH_MS && attemptedAt === fetchedAt) await refresh(COOLDOWN_MS);
+    // After a quiet time no one has noticed a withdrawn key yet.
+    else if (age >= 2 * FRESH_MS && now() - attemptedAt >= FRESH_MS) await refresh(COOLDOWN_MS);
     else if (age >= FRESH_MS) void refresh(COOLDOWN_MS);
     if (now() - fetchedAt >= KEPT_MS) throw new CodedError('UPSTREAM_UNAVAILABLE', NO_KEYS);
     try {

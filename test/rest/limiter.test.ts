@@ -229,6 +229,7 @@ describe('rate and quota', () => {
       dailyQuota: 0,
     });
     await setup.partner.check();
+    expect(setup.partner.state()).toMatchObject({ callsToday: 1, quotaRemaining: 0 });
     const loaders = loadersOf(setup.partner);
     const code = await codeOf(loaders.record(recordEndpoints.note, id(1)));
     expect(code).toBe('UPSTREAM_RATE_LIMITED');

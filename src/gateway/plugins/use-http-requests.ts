@@ -7,7 +7,7 @@ import { endOfTurn } from '../../end-of-turn.ts';
 import { CodedError } from '../../errors.ts';
 import { forClient, requestRejected } from '../client-error.ts';
 import { acceptedBy, createBodyOf, requestIdOf, requestProblem } from '../request.ts';
-import { UNREAD_RESPONSES, parseParams, runOperation } from '../run-operation.ts';
+import { SHORT_OF_MEMORY, UNREAD_RESPONSES, parseParams, runOperation } from '../run-operation.ts';
 import { Subscription } from '../subscriptions/subscriptions.ts';
 import { LARGE_CHARACTERS } from '../open-connections.ts';
 import type { GatewayParts } from '../gateway.ts';
@@ -35,7 +35,7 @@ export function createHttpRequests(parts: GatewayParts, answers: AnswerCache) {
     const { res, authError } = context;
     const { req } = res;
     context.requestId = requestIdOf(req);
-    const problem = requestProblem(req, bodyBytes);
+    const problem = parts.isShortOfMemory() ? SHORT_OF_MEMORY : requestProblem(req, bodyBytes);
     if (problem) return { errors: [problem] };
     if (authError instanceof CodedError) {
       const status = authError.code === 'UNAUTHENTICATED' ? 401 : 503;

@@ -5,6 +5,7 @@ import { MESSAGES } from '../../viewer/authenticate.ts';
 import { type Viewer, hasExpired } from '../../viewer/viewer.ts';
 import { Backlog, LARGE_CHARACTERS, type OpenConnection } from '../open-connections.ts';
 import type { GatewayParts } from '../gateway.ts';
+import type { GatewayContext } from '../yoga.ts';
 
 /** Clients of graphql-ws reconnect after these two, 4403 and 4408; other codes are final. */
 const GOING_AWAY = 1001;
@@ -21,6 +22,9 @@ const REASONS: Readonly<Record<number, string>> = {
 /** Events are sent as bytes: `ws` takes a fifth more CPU for a string. */
 const AS_TEXT = { binary: false };
 
+/** It is answered before its socket closes: otherwise its client would send it again. */
+export const isMutation = ({ operation }: GatewayContext) => operation?.kind === 'mutation';
+
 /** One client's socket, and the limits on it. */
 export class WsConnection implements ProtocolSocket, OpenConnection {
   readonly ws: WebSocket;
@@ -34,11 +38,15 @@ export class WsConnection implements ProtocolSocket, OpenConnection {
   isEnding = false;
   /** Operations that have begun, and are neither answered nor subscriptions yet. */
   running = 0;
+  /** True from the end of a mutation until its outcome is sent. */
+  owesOutcome = false;
   hasPonged = true;
   /** Ends the operations that graphql-ws runs. */
   onClosed: (() => Promise<void>) | undefined;
   readonly #parts: GatewayParts;
   #messages = 0;
+  /** Messages sent in a row while too much was buffered. */
+  #sentWhileFull = 0;
   #windowEndsAt = 0;
   #pingAt: number;
   /** Exists while the client reads too slowly. */
@@ -101,18 +109,27 @@ export class WsConnection implements ProtocolSocket, OpenConnection {
     return this.isOpen;
   }
 
-  /** Not for events. Behind a large result short messages are sent: without `complete`, the client would repeat it. */
+  /** Not for events. Behind a large result some short ones are sent: without `complete`, the client would repeat it. */
   send(text: string): void {
     if (!this.isOpen) return;
+    const { config, connections, runningContexts } = this.#parts;
     const { length } = text;
-    const { unread } = this.#parts.connections;
     // Bytes of earlier results. The one that is sent may itself be larger.
-    const isFull = this.ws.bufferedAmount > (length > 1_024 ? 4 : 64) * 2 ** 20;
-    if (isFull) return this.#closeSlowClient();
+    const isFull = this.ws.bufferedAmount > 4 * 2 ** 20;
+    this.#sentWhileFull = isFull ? this.#sentWhileFull + 1 : 0;
+    // Messages that end an operation, pongs and small results are shorter.
+    const isShort = length <= 1_024 && this.#sentWhileFull <= config.limits.socketQueueEvents;
+    const isOwn = ({ viewer }: GatewayContext) => viewer === this.viewer;
+    const isRunning = this.running > 0 && runningContexts.filter(isOwn).some(isMutation);
+    const isMutating = this.owesOutcome || isRunning;
+    this.owesOutcome = false;
+    if (isFull && !isShort && !isMutating) return this.#closeSlowClient();
     if (length < LARGE_CHARACTERS) return this.ws.send(text);
     const { subject } = this.viewer!;
-    if (!unread.acquire(subject, length)) return this.#closeSlowClient();
-    this.ws.send(Buffer.from(text), AS_TEXT, () => unread.release(subject, length));
+    const isCounted = connections.unread.acquire(subject, length);
+    if (!isCounted && !isMutating) return this.#closeSlowClient();
+    const release = () => isCounted && connections.unread.release(subject, length);
+    this.ws.send(Buffer.from(text), AS_TEXT, release);
   }
 
   /**

@@ -16,7 +16,7 @@ import { paramsFrom, runOperation } from '../run-operation.ts';
 import { type Sink, Subscription } from '../subscriptions/subscriptions.ts';
 import type { GatewayParts } from '../gateway.ts';
 import type { GatewayContext, GatewayYoga } from '../yoga.ts';
-import { TRY_AGAIN_LATER, WsConnection } from './connection.ts';
+import { TRY_AGAIN_LATER, WsConnection, isMutation } from './connection.ts';
 
 /** For graphql-ws, which needs a document to execute. The operation itself is in the context. */
 const ANY_DOCUMENT = parse('{ __typename }');
@@ -182,6 +182,7 @@ class SocketOperation implements AsyncIterableIterator<ExecutionResult, undefine
     this.#current = context;
     this.#connection.running += 1;
     const result = await run(context).finally(() => (this.#connection.running -= 1));
+    this.#connection.owesOutcome ||= isMutation(context);
     if (!(result instanceof Subscription)) return this.#answer.resolve({ value: result });
     if (this.#current) this.#current = result;
     else result.end();

@@ -152,12 +152,11 @@ export class Lookup {
     // Cached pages may be older than an event that contradicts them.
     const since = recentLists.contradictedAt(list, id);
     const began = recentLists.now();
-    const scanned = await this.scan(list, id, lastSeenOn, since);
+    let { row, rescanSince } = await this.scan(list, id, lastSeenOn, since);
     // An event that came meanwhile contradicts what was read.
-    const isContradicted = recentLists.contradictedAt(list, id) > began;
-    const rescanSince = isContradicted ? recentLists.now() : scanned.rescanSince;
-    const { row } =
-      rescanSince === undefined ? scanned : await this.scan(list, id, lastSeenOn, rescanSince);
+    if (recentLists.contradictedAt(list, id) > began) rescanSince = recentLists.now();
+    if (rescanSince !== undefined)
+      ({ row } = await this.scan(list, id, lastSeenOn, rescanSince, rescanSince));
     if (row) {
       useProof(list, id);
       return row;
@@ -173,10 +172,10 @@ export class Lookup {
     id: string,
     start: number,
     since: number,
+    began = this.ctx.recentLists.now(),
   ): Promise<{ readonly row?: RowRef<N>; readonly rescanSince?: number | undefined }> {
     const { recentLists } = this.ctx;
     const { budget, absentSince } = this.options;
-    const began = recentLists.now();
     const rowIn = (pages: readonly (Page<RowRef<N>> | undefined)[]) =>
       pages.flatMap((page) => page?.rows ?? []).find((row) => row?.id === id);
     const firstSince = Math.max(since, Math.min(absentSince ?? 0, began - SHARED_MS));
@@ -207,9 +206,8 @@ export class Lookup {
       times.push(...pages.map((each) => each?.askedAt ?? began));
     }
     if (isChanged) return { rescanSince: recentLists.now() };
-    // With a cached page and a later one, too: as many rows may have come as went.
-    const [oldest, newest] = [Math.min(...times), Math.max(...times)];
-    const isMixed = oldest < began && (newest >= began || newest > oldest + SHARED_MS);
+    // With a cached page and one that was read now, too: as many rows may have come as went.
+    const isMixed = Math.min(...times) < began && Math.max(...times) >= began;
     if (!isMixed) recentLists.recordReadThrough(list, total, began);
     return { rescanSince: isMixed ? began : undefined };
   }

@@ -213,9 +213,9 @@ export class Call {
     // The first operation that is below its limit is charged.
     const charged = this.waiters.find(({ usage }) => usage.calls < usage.maxCalls)?.usage;
     if (!charged) return this.error('QUERY_TOO_EXPENSIVE', 'the operation has used up its calls');
-    const seconds = this.client.limiter.spend();
     // Without a token the gateway would not be ready, and would get no webhooks until tomorrow.
-    if (seconds !== undefined && this.target.endpoint !== authenticate)
+    const seconds = this.client.limiter.spend(this.target.endpoint === authenticate);
+    if (seconds !== undefined)
       return this.error('UPSTREAM_RATE_LIMITED', 'the daily quota is used up', seconds);
     charged.calls += 1;
     if (this.failures.length > 0) charged.retried += 1;

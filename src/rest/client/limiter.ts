@@ -5,10 +5,7 @@ import type { Call } from './call.ts';
 export type Priority = 'token' | 'write' | 'read';
 
 /** The calls of one operation that wait for a slot. `send` is called with a slot held, which the call releases. */
-export interface CallQueue {
-  readonly priority: Priority;
-  readonly calls: Pick<Call, 'isQueued' | 'send'>[];
-}
+export type CallQueue = Readonly<{ priority: Priority; calls: Pick<Call, 'isQueued' | 'send'>[] }>;
 
 const DAY_MS = 24 * 3_600_000;
 
@@ -98,9 +95,9 @@ export function createLimiter(
       inFlight -= 1;
       sendQueued();
     },
-    /** Counts a call that is sent, for the rate and the day. Returns the seconds until tomorrow if today's quota is used up. */
-    spend(): number | undefined {
-      if (usedToday() >= (dailyQuota ?? Number.POSITIVE_INFINITY))
+    /** Counts a call that is sent, for the rate and the day. Returns the seconds until tomorrow if the quota is used up. */
+    spend(isExempt = false): number | undefined {
+      if (usedToday() >= (dailyQuota ?? Number.POSITIVE_INFINITY) && !isExempt)
         return Math.ceil(((day + 1) * DAY_MS - clock.wallNow()) / 1_000);
       used += 1;
       permits -= 1;
@@ -113,7 +110,7 @@ export function createLimiter(
         inFlight,
         queued: new Set(calls).size,
         callsToday: usedToday(),
-        quotaRemaining: dailyQuota === undefined ? undefined : dailyQuota - usedToday(),
+        quotaRemaining: dailyQuota && Math.max(0, dailyQuota - usedToday()),
       };
     },
   };

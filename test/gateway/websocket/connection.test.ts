@@ -31,11 +31,16 @@ function slowSocket() {
   return { ws: ws as unknown as WebSocket, sent, sendNext: () => queue.shift()?.() };
 }
 
-function connectionOf(ws: WebSocket, acquire = () => true, unread = createLimit<string>(2 ** 30)) {
+function connectionOf(
+  ws: WebSocket,
+  acquire = () => true,
+  unread = createLimit<string>(2 ** 30),
+  runningContexts: object[] = [],
+) {
   const limits = { socketQueueEvents: 256, socketQueueBytes: 1_048_576 };
   const metrics = { slowConsumerClosed: () => undefined };
   const connections = { pingEveryMs: 60_000, ofViewer: { acquire, release() {} }, unread };
-  const parts = { config: { limits }, connections, metrics };
+  const parts = { config: { limits }, connections, metrics, runningContexts };
   const connection = new WsConnection(ws, 'x', parts as unknown as GatewayParts);
   connection.viewer = SANDBOX_VIEWER;
   return connection;
@@ -84,13 +89,41 @@ it('closes when results pile up', () => {
   expect(connection.isOpen).toBe(false);
 });
 
-it('sends short messages behind a large result, up to 64 MiB', () => {
+it('closes when short messages pile up behind a large result', () => {
   const { ws } = slowSocket();
   const connection = connectionOf(ws);
-  connection.send('x'.repeat(64 * 2 ** 20));
-  connection.send('pong');
+  connection.send('x'.repeat(5 * 2 ** 20));
+  for (let message = 0; message < 256; message += 1) connection.send('pong');
   expect(connection.isOpen).toBe(true);
   connection.send('pong');
+  expect(connection.isOpen).toBe(false);
+});
+
+it('sends the outcome of a mutation, however much is unread', () => {
+  const { ws, sendNext } = slowSocket();
+  const unread = createLimit<string>(100_000);
+  const connection = connectionOf(ws, undefined, unread);
+  const outcome = 'x'.repeat(5 * 2 ** 20);
+  connection.send(outcome);
+  connection.owesOutcome = true;
+  connection.send(outcome);
+  expect(connection.isOpen).toBe(true);
+  sendNext();
+  sendNext();
+  expect(unread.used.size).toBe(0);
+});
+
+it('is not closed because of a large result while its viewer’s mutation runs', () => {
+  const unread = createLimit<string>(1);
+  const { ws } = slowSocket();
+  const mutation = { viewer: SANDBOX_VIEWER, operation: { kind: 'mutation' } };
+  const connection = connectionOf(ws, undefined, unread, [mutation]);
+  connection.running = 1;
+  connection.send('x'.repeat(100_000));
+  connection.send('x'.repeat(100_000));
+  expect(connection.isOpen).toBe(true);
+  connection.running = 0;
+  connection.send('x'.repeat(100_000));
   expect(connection.isOpen).toBe(false);
 });
 
