@@ -53,6 +53,12 @@ describe('after a change, the next page', () => {
     expect(rows.slice(-3)).toEqual(['row new 17', 'row 33', 'row 34']);
   });
 
+  it('takes few pages when the row was replaced by a thousand', async () => {
+    const { cursor, list } = changed(50, 5, 5, 6, 1_000);
+    expect((await shown({ first: 1, after: cursor }, list))[0]).toMatch(/new/);
+    expect(list.asked.length).toBeLessThan(8);
+  });
+
   it('searches without the cache', async () => {
     const { cursor, upstream } = changed(50, 9, 0, 1, 0);
     const list = upstream.open({ cache: new Map([[1, upstream.pageNow(1)]]) });
