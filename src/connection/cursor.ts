@@ -64,8 +64,8 @@ export function dividingOffset(cursor: CursorPosition, side: 'after' | 'before',
     const to = high === undefined ? from + 1 : Math.min(from + 3, pageOf(high));
     const between = unread(pagesBetween(from, to));
     // Only one neighbour was found, and ten or more rows may have been added right between it and the anchor.
-    const isOpen = low === undefined || high === undefined;
-    const pages = between.length === 0 && isOpen ? unread([shifted]) : between;
+    const isOneSided = low === undefined || high === undefined;
+    const pages = between.length === 0 && isOneSided ? unread([shifted]) : between;
     // The anchor was removed. What is between its nearest neighbours was added since, so either end will do.
     return pages.length > 0 ? pages : gap;
   }

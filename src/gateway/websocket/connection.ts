@@ -39,7 +39,7 @@ export class WsConnection implements ProtocolSocket, OpenConnection {
   /** Operations that have begun, and are neither answered nor subscriptions yet. */
   running = 0;
   /** True from the end of a mutation until its outcome is sent. */
-  owesOutcome = false;
+  hasUnsentOutcome = false;
   hasPonged = true;
   /** Ends the operations that graphql-ws runs. */
   onClosed: (() => Promise<void>) | undefined;
@@ -120,9 +120,9 @@ export class WsConnection implements ProtocolSocket, OpenConnection {
     // Messages that end an operation, pongs and small results are shorter.
     const isShort = length <= 1_024 && this.#sentWhileFull <= config.limits.socketQueueEvents;
     const isOwn = ({ viewer }: GatewayContext) => viewer === this.viewer;
-    const isRunning = this.running > 0 && runningContexts.filter(isOwn).some(isMutation);
-    const isMutating = this.owesOutcome || isRunning;
-    this.owesOutcome = false;
+    const runsMutation = this.running > 0 && runningContexts.filter(isOwn).some(isMutation);
+    const isMutating = this.hasUnsentOutcome || runsMutation;
+    this.hasUnsentOutcome = false;
     if (isFull && !isShort && !isMutating) return this.#closeSlowClient();
     if (length < LARGE_CHARACTERS) return this.ws.send(text);
     const { subject } = this.viewer!;

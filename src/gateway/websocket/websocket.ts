@@ -182,7 +182,7 @@ class SocketOperation implements AsyncIterableIterator<ExecutionResult, undefine
     this.#current = context;
     this.#connection.running += 1;
     const result = await run(context).finally(() => (this.#connection.running -= 1));
-    this.#connection.owesOutcome ||= isMutation(context);
+    this.#connection.hasUnsentOutcome ||= isMutation(context);
     if (!(result instanceof Subscription)) return this.#answer.resolve({ value: result });
     if (this.#current) this.#current = result;
     else result.end();

@@ -105,7 +105,7 @@ it('sends the outcome of a mutation, however much is unread', () => {
   const connection = connectionOf(ws, undefined, unread);
   const outcome = 'x'.repeat(5 * 2 ** 20);
   connection.send(outcome);
-  connection.owesOutcome = true;
+  connection.hasUnsentOutcome = true;
   connection.send(outcome);
   expect(connection.isOpen).toBe(true);
   sendNext();
