@@ -14,6 +14,11 @@ const TOO_MANY = requestRejected(
   429,
   'You have as many event streams and sockets open as one viewer may have: close one first.',
 );
+const SHUTTING_DOWN = requestRejected(
+  503,
+  'This gateway is shutting down. Try again in a moment.',
+  'UPSTREAM_UNAVAILABLE',
+);
 
 /**
  * Subscribes; equal subscriptions share one execution per event (`onSubscribe`). Over HTTP results are sent as server-
@@ -27,9 +32,11 @@ export function useSubscriptions(parts: GatewayParts, { subscribe }: Subscriptio
     const { res, viewer } = context;
     // The client may have left while its token was verified: then nothing would release its connection.
     if (res.closed || !acceptedBy(res.req).stream) return { errors: [NOT_STREAMED] };
+    if (!parts.isServing()) return { errors: [SHUTTING_DOWN] };
     if (!connections.ofViewer.acquire(viewer.subject)) return { errors: [TOO_MANY] };
     const stream = createSseStream(context, parts);
     context.sink = stream;
+    connections.open.add(stream);
     let subscription: Subscription | undefined;
     res.once('close', () => {
       connections.ofViewer.release(viewer.subject);
@@ -41,10 +48,7 @@ export function useSubscriptions(parts: GatewayParts, { subscribe }: Subscriptio
     const result = await subscribe(args);
     if (!(result instanceof Subscription)) return result;
     subscription = result;
-    // This process is shutting down, and an open stream would delay it.
-    if (!parts.isServing()) res.destroy();
     if (res.destroyed) subscription.end();
-    else connections.open.add(stream);
     return subscription;
   }
 

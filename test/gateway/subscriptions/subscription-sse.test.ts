@@ -206,7 +206,7 @@ describe('a subscription over server-sent events', () => {
     expect(await next()).toBe('end');
   });
 
-  it('that starts during the shutdown does not delay it', async () => {
+  it('that starts during the shutdown is rejected with 503, and does not delay it', async () => {
     const closing = await openGateway();
     const body = JSON.stringify({ query: 'subscription { noteReady { cursor } }' });
     const { hostname, port } = new URL(closing.url);
@@ -225,6 +225,8 @@ describe('a subscription over server-sent events', () => {
     const began = performance.now();
     const closed = closing.close();
     socket.write(body.slice(10));
+    const [response] = await once(socket.setEncoding('utf8'), 'data');
+    expect(response).toMatch(/^HTTP\/1.1 503 .*"code":"UPSTREAM_UNAVAILABLE"/s);
     await Promise.all([closed, once(socket, 'close')]);
     expect(performance.now() - began).toBeLessThan(9_000);
   });
