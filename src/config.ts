@@ -53,8 +53,8 @@ const CREDENTIALS = [
   'PARTNER_API_KEY',
 ] as const;
 
-// Nothing else is required, and these are together: half a set of credentials is a typing mistake, and falling back to
-// the sandbox then would show made-up patients to a real clinic.
+// The credentials are the only required variables, so this is their message: half a set is a typing mistake, and falling
+// back to the sandbox then would show made-up patients to a real clinic.
 const string = z.string(`must be set, but is not: set all of ${CREDENTIALS.join(', ')}, or none`);
 const text = string.trim();
 
@@ -131,13 +131,13 @@ const redisUrl = text.refine(
   'must be redis://host:6379/0 (or rediss://) or redis+sentinel://host,host/name/0, but is not',
 );
 
-/** The value, which is not used if it is invalid. */
+/** Returns the variable's value. If it is invalid, a problem is added, and the result is never used. */
 type Read = <T>(name: string, type: z.ZodType<T>) => T;
 
-/** Every environment variable and what it sets. Adds to `problems` for variables that are each valid alone. */
+/** Every environment variable and what it sets. Adds to `problems` where valid variables contradict each other. */
 function settings(read: Read, given: Environment, problems: string[]) {
-  const unlessProduction = read('NODE_ENV', text.optional()) === 'production' ? 'off' : 'on';
-  const sandbox = read('SANDBOX', onOrOff.default(unlessProduction));
+  const onUnlessProduction = read('NODE_ENV', text.optional()) === 'production' ? 'off' : 'on';
+  const sandbox = read('SANDBOX', onOrOff.default(onUnlessProduction));
   const partner = partnerOf(read, given);
   const isSandbox = partner.kind === 'sandbox';
   if (isSandbox && sandbox === 'off')
@@ -153,7 +153,7 @@ function settings(read: Read, given: Environment, problems: string[]) {
       /** Any `http://localhost:*` may call as well. */
       allowsLocalhost: isSandbox,
       /** Turns on GraphiQL and introspection. */
-      graphiql: read('GRAPHIQL', onOrOff.default(unlessProduction)) === 'on',
+      graphiql: read('GRAPHIQL', onOrOff.default(onUnlessProduction)) === 'on',
       /** Undefined: metrics are for loopback only. */
       metricsToken: read('METRICS_TOKEN', headerSecret(16).optional()),
     },
@@ -212,7 +212,7 @@ function settings(read: Read, given: Environment, problems: string[]) {
       operationMs: read('LIMIT_OPERATION_MS', integer(100, 600_000).default(15_000)),
       headersMs: 10_000,
       requestMs: 30_000,
-      /** Of a viewer's large responses that are not read yet. */
+      /** Total of a viewer's large responses that it has not read yet. */
       unreadCharacters: 64 * 2 ** 20,
       socketInitMs: 3_000,
       socketPingMs: 12_000,

@@ -45,7 +45,7 @@ export interface Services {
 /** What a resolver may use. New for every operation and every delivered event. */
 export type Context = Readonly<ReturnType<typeof createContext>>;
 
-/** Most events that one operation reads of the log, matching or not, in all its fields together. */
+/** How many events an operation may read from the log, matching or not, in all its fields together. */
 export const MAX_EVENTS_READ = 2_000;
 
 export function createContext(
@@ -110,7 +110,7 @@ export function createContext(
 const MAX_MB = 32;
 /** A row with its usual fields. */
 export const ROW_BYTES = 1_000;
-/** A cursor or a global id, for the time that it takes to sign. */
+/** A cursor or a global id. It counts as more than its length because signing it takes time. */
 export const SIGNED_BYTES = 500;
 
 /** The approximate size of an operation's response: with aliases and links, a record can be selected thousands of times. */

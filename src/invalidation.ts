@@ -37,7 +37,7 @@ export function createInvalidation(partner: Partner, bus: Bus, onChanged: (path:
   };
 }
 
-const ofSession = Object.values(recordEndpoints).filter(({ template }) =>
+const sessionEndpoints = Object.values(recordEndpoints).filter(({ template }) =>
   template.startsWith('/sessions/'),
 );
 
@@ -45,7 +45,7 @@ function stalePaths(event: EventFacts): string[] {
   if (!('sessionId' in event)) return [recordEndpoints.score.path(event.scoreId)];
   const { sessionId, clientId } = event;
   return [
-    ...ofSession.map(({ path }) => path(sessionId)),
+    ...sessionEndpoints.map(({ path }) => path(sessionId)),
     ...('progressNoteId' in event ? [recordEndpoints.note.path(event.progressNoteId)] : []),
     cachePathOf({ name: 'sessionsOfClient', id: clientId }),
     cachePathOf({ name: 'magicEditsOfClinician' }),

@@ -1,4 +1,4 @@
-/** A value that a cache may have synchronously. An `await` would cost every field a promise. */
+/** A value, or a promise if no cache has it. Awaiting each value would cost every field a promise. */
 export type Loaded<T> = T | Promise<T>;
 
 /** Applies `next` to the value: synchronously if it is available, later if it is a promise. */

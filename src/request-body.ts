@@ -1,9 +1,9 @@
 import type { IncomingMessage } from 'node:http';
 
-/** For bodies that are incomplete. Past it, the request that takes longest is closed. */
+/** Limits all incomplete bodies together. Above it, the request that has been incomplete for longest is closed. */
 const MAX_BUFFERED_BYTES = 64 * 2 ** 20;
 
-/** What a chunk takes besides its bytes. A chunked body may have one for each byte. */
+/** Memory that a chunk takes besides its bytes. A chunked body may have a chunk for each byte. */
 const CHUNK_BYTES = 300;
 
 export class BodyTooLarge extends Error {}
@@ -18,7 +18,7 @@ export function createBodyReader(maxBytes: number) {
     new Promise((resolve, reject) => {
       const announced = Number(req.headers['content-length'] ?? 0);
       if (announced > maxBytes) return reject(new BodyTooLarge());
-      // Most bodies have come when their request is handled, at the end of its turn. No event is awaited for them.
+      // Most bodies have arrived when their request is handled, at the end of its turn. They are read synchronously.
       if (req.complete) {
         const body = (req.read() as Buffer | null) ?? Buffer.alloc(0);
         return body.length > maxBytes ? reject(new BodyTooLarge()) : resolve(body);
@@ -44,7 +44,7 @@ export function createBodyReader(maxBytes: number) {
         reading.values().next().value?.destroy(new Error('Incomplete bodies take too much memory'));
       });
       req.on('end', () => {
-        if (counted > 0) release();
+        release();
         resolve(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks));
       });
       req.on('error', reject);

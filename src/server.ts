@@ -10,7 +10,7 @@ import { type EventPosition, openHub } from './events/event-hub.ts';
 import { createInvalidation } from './invalidation.ts';
 import { type Log, createLog } from './observability/log.ts';
 import { createMetrics } from './observability/metrics.ts';
-import { createLimitedLog, partnerObserver } from './observability/observers.ts';
+import { createLimitedLog, createPartnerObserver } from './observability/observers.ts';
 import { type Output, openStdout } from './observability/output.ts';
 import { systemClock } from './clock.ts';
 import { createPartner } from './rest/partner.ts';
@@ -54,7 +54,7 @@ export async function openServer(config: Config, log: Log, clock = systemClock, 
   const storeOptions = { retentionMs: config.eventRetentionMs, onProblem: log.warn };
   const store = opened.use(await openStore(config.redisUrl, dataDir, storeOptions));
   opened.use(runEvery(60_000, store.log.trim));
-  const observer = partnerObserver(log, metrics);
+  const observer = createPartnerObserver(log, metrics);
   const partner = opened.use(createPartner(connection, { ...config.upstream, clock, observer }));
   metrics.watch(partner.state);
   const recentLists = createRecentLists(clock.now);

@@ -1,4 +1,4 @@
-/** A lower-case UUID. The Partner API names every record by one, assessments aside. */
+/** A lower-case UUID. The Partner API identifies every record by one, except assessments. */
 export type Uuid = string & { readonly __uuid: unique symbol };
 
 const SHAPE = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;

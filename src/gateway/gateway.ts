@@ -49,7 +49,7 @@ function createParts(options: GatewayOptions) {
     connections: createOpenConnections(config.limits),
     origins: createOrigins(config.http, log),
     trusted: readTrustedDocuments(config, schema),
-    /** Of operations that have not ended. A Set would keep past ones in its old tables: a note would take 1.16 of the CPU. */
+    /** Contexts of running operations. A Set keeps deleted entries in old tables: a note takes 1.16 times the CPU. */
     runningContexts: [] as GatewayContext[],
   };
 }

@@ -12,7 +12,7 @@ type Handler = (req: IncomingMessage, res: ServerResponse) => void | Promise<voi
 /** All routes: GraphQL and the others. Paths are exact. */
 export function createHttpHandler(
   parts: GatewayParts,
-  { yoga, answer }: ReturnType<typeof createGatewayYoga>,
+  { yoga, answerJson }: ReturnType<typeof createGatewayYoga>,
   webhooks: Handler,
 ) {
   const { config, schema, services, metrics } = parts;
@@ -20,14 +20,14 @@ export function createHttpHandler(
   const pages = graphiql ? createPages(schema, config) : undefined;
 
   const graphql: Handler = async (req, res) => {
-    // Only logged: without CORS headers the browser itself rejects the response.
+    // Called for its log line only: without CORS headers the browser itself rejects the response.
     parts.origins.allows(req);
     const isPage = req.method === 'GET' && req.headers.accept?.includes('text/html');
     if (pages && isPage) return pages.graphiql(req, res);
     res.setHeader('cache-control', 'no-store');
-    const isJson = req.method === 'POST' && acceptedBy(req).json !== undefined;
-    const subscription = isJson ? await answer(res) : undefined;
-    if (!isJson || subscription) await yoga(req, res, { subscription });
+    const acceptsJson = req.method === 'POST' && acceptedBy(req).jsonType !== undefined;
+    const subscription = acceptsJson ? await answerJson(res) : undefined;
+    if (!acceptsJson || subscription) await yoga(req, res, { subscription });
   };
 
   const checkAll = () =>
@@ -67,7 +67,7 @@ export function createHttpHandler(
     const { url = '/', method = 'GET' } = req;
     if (!url.startsWith('/')) return reject(res, 400, 'The request must name a path.');
     const [path = ''] = url.split('?', 1);
-    // Every method but TRACE, which the Fetch API, and so Yoga, does not have.
+    // Yoga gets every method but TRACE, which the Fetch API forbids.
     if (path === '/graphql' && method !== 'TRACE') return graphql(req, res);
     // TRACE is rejected on every path.
     const methods = routes.get(path) ?? (method === 'TRACE' ? {} : undefined);

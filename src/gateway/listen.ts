@@ -11,10 +11,10 @@ import { createLimit } from './open-connections.ts';
 
 /** How long running requests may take to finish after the signal to stop. */
 const DRAIN_MS = 10_000;
-/** And how long after their calls were ended. */
+/** How long they may take to answer once their calls were ended. */
 const ANSWER_MS = 1_000;
 
-/** A response for connections without a parsed request. */
+/** A response that is written to the socket itself: upgrades and CONNECT have no `ServerResponse`. */
 export const rawResponse = (status: number, requestId?: string): string =>
   `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${requestId ? `X-Request-Id: ${requestId}\r\n` : ''}X-Content-Type-Options: nosniff\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`;
 
@@ -23,7 +23,7 @@ export const rawResponse = (status: number, requestId?: string): string =>
  * requests are still answered, with `Connection: close`: load balancers need a moment to notice.
  */
 export async function listen(
-  app: Gateway,
+  gateway: Gateway,
   { http: { host, port }, limits, upstream }: Config,
   shutdown: AbortController,
   onRefused: () => void,
@@ -41,7 +41,7 @@ export async function listen(
   server.maxConnections = maxConnections(upstream.maxConcurrency);
   /** For a client that does not read its response. An operation takes less than this, with its writes. */
   const idleMs = requestMs + Math.max(requestMs, limits.operationMs);
-  const { silent, idle, running } = limitConnections(server, onRefused);
+  const { unused, idle, running } = limitConnections(server, onRefused);
   function onResponded(this: ServerResponse): void {
     const { socket } = this.req;
     running.release(socket);
@@ -49,9 +49,9 @@ export async function listen(
   }
   server.on('request', (req, res) => {
     const { socket } = req;
-    // Node hands over all requests that come at once on a connection, before the first is answered.
+    // Node emits all pipelined requests of a connection before the first is answered. Too many close the connection.
     if (!running.acquire(socket)) return void socket.destroy();
-    silent.delete(socket);
+    unused.delete(socket);
     idle.delete(socket);
     // Not `server.timeout`, which would keep a timer in memory for each WebSocket.
     socket.setTimeout(idleMs);
@@ -63,14 +63,14 @@ export async function listen(
     // Otherwise a keep-alive client would send its next request to a connection that is being closed.
     if (shutdown.signal.aborted) res.setHeader('connection', 'close');
     // The client may have left in this turn.
-    void endOfTurn().then(() => res.closed || app.handle(req, res));
+    void endOfTurn().then(() => res.closed || gateway.handle(req, res));
   });
   server.on('upgrade', (req, socket, head) => {
     // Its response would overtake that of a request before it on the connection.
     if (running.used.has(req.socket)) return void socket.destroy();
-    silent.delete(req.socket);
+    unused.delete(req.socket);
     idle.delete(req.socket);
-    app.upgrade(req, socket, head);
+    gateway.upgrade(req, socket, head);
   });
   // This server is not a proxy. Node leaves the socket without a listener for errors, which would end the process.
   server.on('connect', (req, socket) => {
@@ -89,7 +89,7 @@ export async function listen(
   server.on('error', onRefused);
   const hostname = host === '0.0.0.0' || host === '::' ? 'localhost' : host;
 
-  const isRunning = () => running.used.size > 0 || app.hasRunningOperations();
+  const isRunning = () => running.used.size > 0 || gateway.hasRunningOperations();
   /** Whether all operations end and all responses are sent in this time. Requests that are on their way get 50 ms. */
   async function answeredWithin(ms: number): Promise<boolean> {
     const deadline = performance.now() + ms;
@@ -106,10 +106,10 @@ export async function listen(
       // reading it, and busy if no request has come on it yet.
       server.closeIdleConnections = () => undefined;
       const closed = once(server.close(), 'close');
-      app.closeSocketsAndStreams(DRAIN_MS + ANSWER_MS);
+      gateway.closeSocketsAndStreams(DRAIN_MS + ANSWER_MS);
       if (!(await answeredWithin(DRAIN_MS))) {
-        // The outcomes are answered, audited and kept with their idempotency keys.
-        await app.endCalls();
+        // Before connections are closed, the outcomes are sent, audited and stored under their idempotency keys.
+        await gateway.endCalls();
         await answeredWithin(ANSWER_MS);
       }
       server.closeAllConnections();
@@ -122,30 +122,30 @@ export async function listen(
 function limitConnections(server: Server, onRefused: () => void) {
   let open = 0;
   /** Connections without a request so far, oldest first. */
-  const silent = new Set<Socket>();
+  const unused = new Set<Socket>();
   /** Connections whose last request is answered, the longest idle first. */
   const idle = new Set<Socket>();
-  /** Requests of a connection that have not been sent their whole response: one, and those that wait for it. */
+  /** Requests of each connection whose responses are not sent completely: the current one and the pipelined ones. */
   const running = createLimit<Socket>(101);
   /** One for all connections: a function for each would take a twentieth of a subscriber's memory. */
   function onClosed(this: Socket): void {
     open -= 1;
-    for (const group of [silent, idle, running.used]) group.delete(this);
+    for (const group of [unused, idle, running.used]) group.delete(this);
   }
   server.on('connection', (socket) => {
     open += 1;
-    silent.add(socket);
+    unused.add(socket);
     socket.on('close', onClosed);
-    /** What connections with a running request leave to those without one so far. */
-    const left = server.maxConnections - (open - silent.size - idle.size);
-    if (silent.size > left * 0.75) {
-      silent.values().next().value?.destroy();
+    /** How many may be open besides those with a running request and WebSockets. */
+    const left = server.maxConnections - (open - unused.size - idle.size);
+    if (unused.size > left * 0.75) {
+      unused.values().next().value?.destroy();
       onRefused();
     } else if (open > server.maxConnections * 0.9) {
       idle.values().next().value?.destroy();
     }
   });
-  return { silent, idle, running };
+  return { unused, idle, running };
 }
 
 /** More open sockets than this are a mistake or an attack. */
@@ -155,9 +155,9 @@ const OWN_FILES = 64;
 const LIMITS_FILE = '/proc/self/limits';
 
 /** Below the system's limit of open files, so that a webhook is still accepted when thousands are open. */
-function maxConnections(callsAtOnce: number): number {
+function maxConnections(maxConcurrency: number): number {
   // Not every system shows its limit.
   const limits = existsSync(LIMITS_FILE) ? readFileSync(LIMITS_FILE, 'utf8') : '';
   const files = Number(/^Max open files +(\d+)/m.exec(limits)?.[1] ?? Number.POSITIVE_INFINITY);
-  return Math.max(16, Math.min(MAX_CONNECTIONS, files - OWN_FILES - callsAtOnce));
+  return Math.max(16, Math.min(MAX_CONNECTIONS, files - OWN_FILES - maxConcurrency));
 }

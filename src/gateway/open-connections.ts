@@ -14,7 +14,7 @@ export interface OpenConnection {
 /** All sockets and event streams, with one timer: a timer for each would take more memory than its socket. */
 export function createOpenConnections(limits: Limits) {
   const { socketPingMs, socketsPerViewer, unreadCharacters } = limits;
-  // A check that comes so late that pongs may be unread is then always `isLate`: four checks are less than a ping.
+  // Four checks take less than a ping interval: a check so late that pongs may be unread is always `isLate`.
   const checkMs = Math.min(250, Math.ceil(socketPingMs / 8));
   const open = new Set<OpenConnection>();
   let lastCheck = performance.now();
@@ -29,8 +29,8 @@ export function createOpenConnections(limits: Limits) {
     /** One check less than configured, so that a lost client is closed within two pings. */
     pingEveryMs: socketPingMs - checkMs,
     open,
-    ofViewer: createLimit<string>(socketsPerViewer),
-    /** Of large results, in characters: those that a viewer never reads must not fill the memory. */
+    perViewer: createLimit<string>(socketsPerViewer),
+    /** Characters of large results that a viewer has not read yet: they must not fill the memory. */
     unread: createLimit<string>(unreadCharacters),
     /** Ends all connections gracefully. Those that are left after 3 s, or `drainMs` if busy, are destroyed. */
     close(drainMs: number): void {
@@ -51,7 +51,7 @@ export const LARGE_CHARACTERS = 65_536;
 
 /** Counts what each viewer or connection uses at a time: no one may take all of it. */
 export function createLimit<Key>(max: number) {
-  /** Without those that use nothing. */
+  /** Only keys whose amount is above zero. */
   const used = new Map<Key, number>();
   const isReached = (key: Key): boolean => (used.get(key) ?? 0) >= max;
 
@@ -74,7 +74,7 @@ export function createLimit<Key>(max: number) {
 
 /** The bounded queue of an event stream, or of a socket whose client reads slowly. */
 export class Backlog {
-  /** As text, whose payload all subscribers share: as bytes each would have its own. */
+  /** As text: all subscribers' strings share the payload, but each one's bytes would be a copy. */
   readonly #waiting: string[] = [];
   #waitingBytes = 0;
   /** Resolves once the reader has caught up. */
@@ -85,7 +85,7 @@ export class Backlog {
     const isFull =
       this.#waiting.length >= limits.socketQueueEvents ||
       this.#waitingBytes + text.length > limits.socketQueueBytes;
-    // One may always wait, however long: a client that resumes would never get it otherwise.
+    // A single event may wait, however large: a client that resumes would otherwise never get it.
     if (isFull && this.#waiting.length > 0) return undefined;
     this.#waiting.push(text);
     this.#waitingBytes += text.length;

@@ -7,7 +7,7 @@ import { type ClientError, requestRejected } from './client-error.ts';
 
 /** GraphQL over HTTP has two JSON types with different rules for the status. */
 const JSON_TYPES = ['application/graphql-response+json', 'application/json'];
-const PLAIN = { json: 'application/json', stream: false } as const;
+const PLAIN = { jsonType: 'application/json', stream: false } as const;
 
 /** The JSON type that the client prefers, if any, and whether it accepts server-sent events. By default plain JSON. */
 export function acceptedBy({ headers: { accept: header } }: IncomingMessage) {
@@ -17,10 +17,10 @@ export function acceptedBy({ headers: { accept: header } }: IncomingMessage) {
     .map(rangeOf)
     .filter(({ quality }) => quality > 0)
     .toSorted((a, b) => b.quality - a.quality);
-  const json = ranges
+  const jsonType = ranges
     .map(({ type }) => (type === '*/*' || type === 'application/*' ? 'application/json' : type))
     .find((type) => JSON_TYPES.includes(type));
-  return { json, stream: ranges.some(({ type }) => type === 'text/event-stream') };
+  return { jsonType, stream: ranges.some(({ type }) => type === 'text/event-stream') };
 }
 
 /** A longer list would take time before the token is verified. */
@@ -38,8 +38,8 @@ function rangeOf(text: string): { readonly type: string; readonly quality: numbe
 /** What is wrong with a request, judged by its headers. */
 export function requestProblem(req: IncomingMessage, maxBytes: number): ClientError | undefined {
   if (req.method !== 'POST') return NOT_POST;
-  const { json, stream } = acceptedBy(req);
-  if (!json && !stream) return NOT_ACCEPTABLE;
+  const { jsonType, stream } = acceptedBy(req);
+  if (!jsonType && !stream) return NOT_ACCEPTABLE;
   // Only plain JSON: forms and text need no preflight across origins, and compressed bodies can be huge.
   const { 'content-type': type = '', 'content-encoding': encoding = 'identity' } = req.headers;
   if (type !== 'application/json' && !isJsonInUtf8(type)) return NOT_JSON;
@@ -67,20 +67,20 @@ function isJsonInUtf8(contentType: string): boolean {
   return type === 'application/json' && isUtf8Named;
 }
 
-function textOf(bytes: Buffer): string {
+function decodeUtf8(bytes: Buffer): string {
   // Decoded leniently, text in another encoding would be written into a note with wrong letters.
   if (!isUtf8(bytes)) throw requestRejected(400, 'The body must be UTF-8.');
   return bytes.toString('utf8');
 }
 
-export function createBodyOf(maxBytes: number) {
+export function createBodyTextReader(maxBytes: number) {
   const read = createBodyReader(maxBytes);
 
   function rejected(error: unknown): never {
     if (error instanceof BodyTooLarge) throw tooLarge(maxBytes);
     throw requestRejected(400, 'The body broke off.');
   }
-  return (req: IncomingMessage): Promise<string> => read(req).then(textOf, rejected);
+  return (req: IncomingMessage): Promise<string> => read(req).then(decodeUtf8, rejected);
 }
 
 export const REQUEST_ID_HEADER = 'x-request-id';

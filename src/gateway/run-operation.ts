@@ -37,7 +37,7 @@ export async function runOperation(
   const errors = enveloped.validate(schema, document);
   if (errors.length > 0) return { errors };
   if (!operation) throw operationRejected('BAD_USER_INPUT', NO_OPERATION);
-  // Once it is made, its outcome is sent in any case.
+  // A mutation's outcome is always sent, so the limit is checked before it is executed.
   if (operation.operation === 'mutation' && unread.isReached(context.viewer!.subject))
     throw UNREAD_RESPONSES;
   const isSubscription = operation.operation === 'subscription';
@@ -47,7 +47,7 @@ export async function runOperation(
     const args = { schema, document, contextValue, variableValues, operationName };
     return await (isSubscription ? enveloped.subscribe(args) : enveloped.execute(args));
   } finally {
-    // Their order has no meaning.
+    // Swap-remove: the order of the contexts has no meaning.
     running[running.indexOf(context)] = running.at(-1)!;
     running.pop();
   }

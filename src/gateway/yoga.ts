@@ -42,7 +42,7 @@ export interface GatewayContext extends Partial<YogaInitialContext> {
   authError?: CodedError & { readonly reason?: string };
   requestId?: string;
   viewer?: Viewer;
-  /** Of the operation in the document, if it has a name. */
+  /** The name of the operation in the document, if it has one, made safe for logs. */
   operationName?: string;
   /** The key of its answer in the answer cache. */
   answerKey?: string;
@@ -60,7 +60,7 @@ export interface GatewayContext extends Partial<YogaInitialContext> {
 }
 
 export type HttpContext = GatewayContext & Required<Pick<GatewayContext, 'res'>>;
-/** While it is executed. */
+/** The context while its operation is executed. */
 export type ExecutionContext = GatewayContext &
   Required<Pick<GatewayContext, 'operation' | 'resolverContext'>>;
 export type GatewayPlugin = Plugin<GatewayContext, HttpContext>;
@@ -99,5 +99,5 @@ export function createGatewayYoga(parts: GatewayParts, subscriptions: Subscripti
       useSubscriptions(parts, subscriptions),
     ],
   });
-  return { yoga, answer: requests.answer };
+  return { yoga, answerJson: requests.answerJson };
 }

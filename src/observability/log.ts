@@ -78,7 +78,7 @@ function describeError(error: unknown): object {
   };
 }
 
-/** Of records, and of subjects. Longer lines are hard to store and to search, and the spool is limited in lines. */
+/** The most records, or subjects, in a line. Longer lines are hard to store and search, and the spool counts lines. */
 const MAX_ITEMS = 100;
 
 /** The records are `Client:<uuid>` and the like, made of a type and a checked id. */
@@ -108,7 +108,7 @@ function createAudit(logger: pino.Logger<'audit'>) {
         write({ operation, outcome: 'read', records: [...read] }, who);
         write({ operation, outcome: 'denied', records: [...denied] }, who);
       },
-      /** For the cached answer. Of more records than a line holds, the lines of this operation are the list. */
+      /** For a cached answer. With too many records for one line it lists none: the lines with the same `id` do. */
       prepareRepeated() {
         if (read.size === 0) return undefined;
         const records = read.size <= MAX_ITEMS ? [...read] : [];

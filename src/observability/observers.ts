@@ -29,7 +29,7 @@ export function createOperationObserver(log: Log, metrics: Metrics) {
       count(operation, usage);
     },
     /** For an operation whose cached answer is sent to many requests. */
-    repeated(operation: Finished, usage: Counts) {
+    prepareRepeated(operation: Finished, usage: Counts) {
       const write = log.prepareInfo('operation', { ...operation, ...usage });
       return (requestId: string): void => {
         write(requestId);
@@ -44,7 +44,7 @@ export function createOperationObserver(log: Log, metrics: Metrics) {
   };
 }
 
-/** Writes each message, code, route and origin once in this time, at most `max` of them, so that the log is not filled. */
+/** Writes a line once per `ttl` for each message, code, route and origin, and at most `max` lines in that time. */
 export function createLimitedLog(log: Log, ttl: number, max = 1_000) {
   const written = new LRUCache<string, true>({ max, ttl, ttlAutopurge: true });
   return (level: 'warn' | 'error', message: string, fields: LogFields = {}): void => {
@@ -56,7 +56,7 @@ export function createLimitedLog(log: Log, ttl: number, max = 1_000) {
 }
 
 /** Metrics and spans of calls to the Partner API, and log lines that an operator should look at. */
-export function partnerObserver(log: Log, metrics: Metrics) {
+export function createPartnerObserver(log: Log, metrics: Metrics) {
   const write = createLimitedLog(log, 10_000);
   return {
     /** Other codes are about the request or the end of its operation. The reason names the route and no value. */

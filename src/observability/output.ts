@@ -3,7 +3,7 @@ import { dirname } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 
 const MAX_LINES = 10_000;
-/** The rest of the space is for the outcomes of changes that were accepted before. */
+/** The share that lines about reads may fill. The rest is for the outcomes of changes that were accepted before. */
 const SHARE_OF_READS = 0.95;
 const CHUNK_LINES = 200;
 const [FLUSH_MS, MAX_STALL_MS] = [50, 1_000];

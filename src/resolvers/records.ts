@@ -166,4 +166,4 @@ const pagesOfRows = <R>(key: string, rows: readonly R[]): PagedList<R> => ({
 
 /** The records of one type that the viewer's grants name: known by id, and open. */
 export const granted = <T extends Capitalize<GrantedKind>>(type: T, { reach }: Context) =>
-  reach.granted(kindOf(type)).map((id) => ({ type, id, open: true }));
+  reach.grantedIds(kindOf(type)).map((id) => ({ type, id, open: true }));

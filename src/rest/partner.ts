@@ -1,7 +1,7 @@
 import { Pool } from 'undici';
 import { systemClock, type Clock } from '../clock.ts';
 import type { Config } from '../config.ts';
-import type { partnerObserver } from '../observability/observers.ts';
+import type { createPartnerObserver } from '../observability/observers.ts';
 import type { Uuid } from '../uuid.ts';
 import { createResponseCache, type CacheEntry } from './cache.ts';
 import { Breaker } from './client/breaker.ts';
@@ -24,7 +24,7 @@ export interface PartnerOptions extends Partial<Config['upstream']> {
 }
 
 /** For metrics and logs. Templates, counts and codes only. */
-export type PartnerObserver = Partial<ReturnType<typeof partnerObserver>>;
+export type PartnerObserver = Partial<ReturnType<typeof createPartnerObserver>>;
 
 /** A request. GETs with the same key share a call and a cached answer. */
 export interface Target<T = unknown> {

@@ -182,7 +182,7 @@ export function estimateCalls(validated: Operation, reach: Reach) {
     const takesIds = field.args.some(({ name }) => name === 'ids');
     const granted = field.extensions['granted'] as GrantedKind | undefined;
     isConstant &&= !isConnection && !takesIds && !granted;
-    if (granted) return reach.granted(granted).length * below;
+    if (granted) return reach.grantedIds(granted).length * below;
     if (type.name === 'SessionEvent') return 1 + EVENTS_OF_SESSION * below;
     const ofNode = (node: FieldNode): number => {
       const args = getArgumentValues(field, node, variableValues);

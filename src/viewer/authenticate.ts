@@ -52,7 +52,7 @@ export function createAuthenticator(
       const [, token = ''] = BEARER.exec(header) ?? [];
       const checks = { ...options, currentDate: new Date(clock.wallNow()) };
       const { payload } = await jwtVerify(token, key, checks).catch((error: unknown) =>
-        verifiedWithEachKey(error, (candidate) => jwtVerify(token, candidate, checks)),
+        verifyWithEachKey(error, (candidate) => jwtVerify(token, candidate, checks)),
       );
       const { sub, exp = 0, grants: claim } = payload;
       if (!Array.isArray(claim)) throw new Unauthenticated('invalid', 'grants: not an array');
@@ -94,7 +94,7 @@ export function createAuthenticator(
 }
 
 /** While keys are rotated, several match a token without a key id: one of them must have signed it. */
-async function verifiedWithEachKey<T>(error: unknown, verify: (key: CryptoKey) => Promise<T>) {
+async function verifyWithEachKey<T>(error: unknown, verify: (key: CryptoKey) => Promise<T>) {
   if (!(error instanceof errors.JWKSMultipleMatchingKeys)) throw error;
   for await (const key of error) {
     try {
@@ -160,7 +160,7 @@ function createIssuerKeys(url: string, now: () => number, onFailure: (reason: st
   return async (...token: Parameters<JWTVerifyGetKey>) => {
     const age = now() - fetchedAt;
     if (age >= KEPT_MS) await refresh(RETRY_EMPTY_MS);
-    // After a quiet time no one has noticed a withdrawn key yet.
+    // After a time without requests, the keys may include a withdrawn one, so the new ones are awaited.
     else if (age >= 2 * FRESH_MS && now() - attemptedAt >= FRESH_MS) await refresh(COOLDOWN_MS);
     else if (age >= FRESH_MS) void refresh(COOLDOWN_MS);
     if (now() - fetchedAt >= KEPT_MS) throw new CodedError('UPSTREAM_UNAVAILABLE', NO_KEYS);

@@ -32,7 +32,7 @@ export function createViewer(subject: string, grants: readonly string[], expires
       isPartner: held.has('partner'),
       /** Whether a grant names this record itself. */
       holds: (kind: string, id: Uuid): boolean => held.has(`${kind}:${id}`),
-      granted: (kind: GrantedKind): readonly Uuid[] =>
+      grantedIds: (kind: GrantedKind): readonly Uuid[] =>
         grants.flatMap((grant) =>
           grant.startsWith(`${kind}:`) ? [grant.slice(kind.length + 1) as Uuid] : [],
         ),

@@ -13,7 +13,7 @@ import type { ExecutionContext, HttpContext } from '../yoga.ts';
 export type ResultBasis = Readonly<ReturnType<typeof basisOf>>;
 
 export const basisOf = ({ loaders, cachePolicy }: Context) => ({
-  /** Of the Partner API's answers: all of them must be current. */
+  /** One for each answer of the Partner API: all must be current. */
   validities: loaders.entries.map(({ validity }) => validity),
   /** What must still hold: a list proves access, and a session has the same client. */
   proofs: cachePolicy.proofs,
@@ -32,9 +32,9 @@ export interface CachedAnswer extends ResultBasis {
 export type AnswerCache = ReturnType<typeof createAnswerCache>;
 
 /**
- * `find` has the answer to a repeated query while everything that it was made of is valid. The plugin caches an answer at
- * the second request, since most requests come once (`onExecute`). The key includes the viewer: an answer is only given to
- * the same viewer.
+ * `find` returns the cached answer to a repeated query, and logs it, while everything that it was made of is valid. The
+ * plugin caches an answer at the second request (`onExecute`), since most requests are made once. The key includes the
+ * viewer: an answer is only given to the same viewer.
  */
 export function createAnswerCache({ services, ...parts }: GatewayParts) {
   const answers = new LRUCache<string, CachedAnswer>({
@@ -65,7 +65,7 @@ export function createAnswerCache({ services, ...parts }: GatewayParts) {
     const extensions = { ...result.extensions, upstream: { estimated, ...usage } };
     const auditHit = audit?.prepareRepeated();
     const line = { id, kind: 'query', name, durationMs: 0, outcome: 'ok' };
-    const logHit = parts.observer.repeated(line, usage);
+    const logHit = parts.observer.prepareRepeated(line, usage);
     const onHit = (requestId: string): void => {
       auditHit?.(requestId);
       logHit(requestId);
@@ -76,7 +76,7 @@ export function createAnswerCache({ services, ...parts }: GatewayParts) {
   }
 
   function find(context: HttpContext, body: string): CachedAnswer | undefined {
-    if (!acceptedBy(context.res.req).json) return undefined;
+    if (!acceptedBy(context.res.req).jsonType) return undefined;
     const { reach, subject } = context.viewer!;
     // The subject's length separates it from the body, so that no two viewers share a key.
     context.answerKey = `${reach.text}\n${subject.length} ${subject}${body}`;
@@ -90,11 +90,11 @@ export function createAnswerCache({ services, ...parts }: GatewayParts) {
     const context = contextValue as ExecutionContext;
     const { answerKey: key } = context;
     if (key === undefined || result.errors || context.operation.kind !== 'query') return false;
-    // Two keys with the same hash only make an answer be cached one request earlier.
-    const code = Number.parseInt(hash('sha256', key).slice(0, 8), 16);
-    const slot = code % recent.length;
-    if (recent[slot] === code) store(key, result, context);
-    else recent[slot] = code;
+    // If two keys have the same hash, an answer is cached one request earlier, which does no harm.
+    const keyHash = Number.parseInt(hash('sha256', key).slice(0, 8), 16);
+    const slot = keyHash % recent.length;
+    if (recent[slot] === keyHash) store(key, result, context);
+    else recent[slot] = keyHash;
     return false;
   });
   return { plugin, find };

@@ -70,10 +70,10 @@ export function createErrorMasking(
   function maskErrors(result: ExecutionResult, estimate: number, requestId?: string) {
     const { data, errors = [] } = result;
     // Each row of a list may have an error about the response's size.
-    const some = firstOfEach(errors, (error) =>
+    const distinct = firstOfEach(errors, (error) =>
       error.originalError instanceof ResponseTooLarge ? pathWithoutIndices(error) : undefined,
     );
-    const sorted = some.map((error) => maskError(error, requestId)).toSorted(inDocumentOrder);
+    const sorted = distinct.map((error) => maskError(error, requestId)).toSorted(inDocumentOrder);
     const masked = firstOfEach(sorted, ({ path }) => path && nullPosition(path, data));
     const rowsByPath = Map.groupBy(masked.filter(isCallLimitError), pathWithoutIndices);
     const merged = Array.from(rowsByPath.values(), (rows) => {
@@ -104,7 +104,7 @@ export const useErrorMasking = ({ maskErrors }: GatewayParts) =>
     return { ...result, errors: maskErrors(result, operation.estimated, requestId) };
   });
 
-/** Of the errors with the same key, the first, and all errors without a key. */
+/** Keeps the first of the errors with the same key, and all errors without a key. */
 function firstOfEach<E extends GraphQLError>(
   errors: readonly E[],
   keyOf: (error: E) => string | undefined,
@@ -120,9 +120,9 @@ const pathWithoutIndices = ({ path = [] }: GraphQLError): string =>
 function nullPosition(path: readonly (string | number)[], data: unknown): string {
   let value = data as Record<string | number, unknown> | null | undefined;
   const position = path.filter((key) => {
-    const isThere = value !== null && value !== undefined;
+    const exists = value !== null && value !== undefined;
     value = value?.[key] as typeof value;
-    return isThere;
+    return exists;
   });
   return JSON.stringify(position);
 }
@@ -137,6 +137,6 @@ function comparePaths(a: GraphQLError['path'] = [], b: GraphQLError['path'] = []
 const inDocumentOrder = (a: GraphQLError, b: GraphQLError): number =>
   (a.positions?.[0] ?? 0) - (b.positions?.[0] ?? 0) || comparePaths(a.path, b.path);
 
-/** By its message: the limit of events has the same code. */
+/** Recognized by its message, since the limit on events has the same code. */
 const isCallLimitError = ({ message }: GraphQLError): boolean =>
   message === PARTNER_MESSAGES['QUERY_TOO_EXPENSIVE'];

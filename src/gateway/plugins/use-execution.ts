@@ -21,7 +21,7 @@ import { type Loaded, whenLoaded } from '../../loaded.ts';
 import type { ExecutionContext, GatewayPlugin } from '../yoga.ts';
 import { createShapeOf } from './use-document-limits.ts';
 
-/** With fragments expanded. Compiling takes up to 0.25 ms a selection, and stops the event loop meanwhile. */
+/** Counted with fragments expanded. Compiling blocks the event loop for up to 0.25 ms a selection. */
 const MAX_SELECTIONS = 100;
 
 /**
@@ -43,7 +43,7 @@ export function createExecutor(maxCompiled = 2_000) {
   const uses = new WeakMap<OperationDefinitionNode, number>();
   const compiled = new LRUCache<OperationDefinitionNode, CompiledQuery>({ maxSize: maxCompiled });
 
-  /** Once for each document: alternating between more than the cache holds must not compile each time. */
+  /** Compiles each operation at most once: clients may alternate between more of them than the cache holds. */
   function compileAtSecondUse(args: ValidatedExecutionArgs): CompiledQuery | undefined {
     const { schema, document, operation } = args;
     const count = (uses.get(operation) ?? 0) + 1;
@@ -100,7 +100,7 @@ function isCompilable({ schema, document, operation }: ValidatedExecutionArgs): 
     },
   };
   visit(document, visitWithTypeInfo(types, visitor));
-  // Of two merged selections, a condition (`@`) on one is applied to both or keeps its place among the keys.
+  // It applies a condition (`@`) on one of two merged selections to both, or orders the keys differently.
   return !isUnsafe && !(hasMerges && text.includes('@'));
 }
 

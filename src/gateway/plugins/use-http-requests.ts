@@ -6,7 +6,7 @@ import { type FetchAPI, getSSEProcessor } from 'graphql-yoga';
 import { endOfTurn } from '../../end-of-turn.ts';
 import { CodedError } from '../../errors.ts';
 import { forClient, requestRejected } from '../client-error.ts';
-import { acceptedBy, createBodyOf, requestIdOf, requestProblem } from '../request.ts';
+import { acceptedBy, createBodyTextReader, requestIdOf, requestProblem } from '../request.ts';
 import { SHORT_OF_MEMORY, UNREAD_RESPONSES, parseParams, runOperation } from '../run-operation.ts';
 import { Subscription } from '../subscriptions/subscriptions.ts';
 import { LARGE_CHARACTERS } from '../open-connections.ts';
@@ -19,7 +19,7 @@ type JsonResponse = Pick<CachedAnswer, 'content'> &
   Readonly<{ status: number; headers: Record<string, string> }>;
 
 /**
- * Checks requests, reads their bodies from node's own stream, and runs their operations through the plugins. `answer` is
+ * Checks requests, reads their bodies from node's own stream, and runs their operations through the plugins. `answerJson` is
  * for clients that accept JSON: without Yoga's Fetch layer a small query takes 0.81 of the CPU. The plugin answers all other
  * requests in `onRequest`. Event streams are sent by Yoga's own processor.
  */
@@ -27,7 +27,7 @@ export function createHttpRequests(parts: GatewayParts, answers: AnswerCache) {
   const { authenticate, maskError, trusted, observer } = parts;
   const { bodyBytes } = parts.config.limits;
   const { unread } = parts.connections;
-  const bodyOf = createBodyOf(bodyBytes);
+  const readBody = createBodyTextReader(bodyBytes);
   const streamed = getSSEProcessor();
   let yoga: Pick<GatewayYoga, 'getEnveloped'>;
 
@@ -42,8 +42,8 @@ export function createHttpRequests(parts: GatewayParts, answers: AnswerCache) {
       return { errors: [requestRejected(status, authError.message, authError.code)] };
     }
     try {
-      if (authError) throw authError;
-      const body = await bodyOf(req);
+      if (authError) throw authError; // Not one of ours: it is masked and logged below.
+      const body = await readBody(req);
       const cached = answers.find(context, body);
       return cached ?? (await runOperation(yoga, parts, context, parseParams(body, trusted)));
     } catch (error) {
@@ -54,17 +54,16 @@ export function createHttpRequests(parts: GatewayParts, answers: AnswerCache) {
   /** The same status as Yoga's: the highest of the errors. For `application/json`, errors marked `spec` don't count. */
   function jsonOf(context: HttpContext, result: ExecutionResult | CachedAnswer): JsonResponse {
     const { res, requestId, viewer, operation } = context;
-    const { json = 'application/json' } = acceptedBy(res.req);
-    const type = `${json}; charset=utf-8`;
+    const { jsonType = 'application/json' } = acceptedBy(res.req);
+    const type = `${jsonType}; charset=utf-8`;
     if ('content' in result)
       return { status: 200, headers: { 'content-type': type }, content: result.content };
-    const errors = (result.errors ?? []).map(({ extensions }) => extensions);
-    const details = errors.flatMap(({ http }) => http ?? []);
-    const statusErrors =
-      json === 'application/graphql-response+json' ? details : details.filter(({ spec }) => !spec);
-    const status = Math.max(200, ...statusErrors.map((http) => http.status ?? 200));
-    if (errors[0] && !('data' in result)) {
-      const code = String(errors[0]['code']);
+    const extensions = (result.errors ?? []).map((error) => error.extensions);
+    const details = extensions.flatMap(({ http }) => http ?? []);
+    const counted = details.filter(({ spec }) => !spec || jsonType !== 'application/json');
+    const status = Math.max(200, ...counted.map((http) => http.status ?? 200));
+    if (extensions[0] && !('data' in result)) {
+      const code = String(extensions[0]['code']);
       const reason = status === 401 ? context.authError?.reason : undefined;
       observer.rejected(code, { requestId, status, reason, name: context.operationName });
     }
@@ -89,13 +88,13 @@ export function createHttpRequests(parts: GatewayParts, answers: AnswerCache) {
     return response;
   }
 
-  /** Returns a subscription, for Yoga to send its events. All else is answered. */
-  async function answer(res: ServerResponse): Promise<Subscription | undefined> {
+  /** Answers with JSON. Does not answer a subscription but returns it, for Yoga to stream its events. */
+  async function answerJson(res: ServerResponse): Promise<Subscription | undefined> {
     const context: HttpContext = { res };
     await addViewer(context, authenticate);
     const result = await resultOf(context);
     if (result instanceof Subscription) return result;
-    // A write that wakes its client is expensive, so those of one turn come together.
+    // A write that wakes its client is expensive, so the responses of one turn are written together.
     await endOfTurn();
     const { status, headers, content } = jsonOf(context, result);
     res.writeHead(status, {
@@ -115,12 +114,12 @@ export function createHttpRequests(parts: GatewayParts, answers: AnswerCache) {
       const result = context.subscription ?? (await resultOf(context));
       if (result instanceof Subscription) return endResponse(streamOf(result.sink, fetchAPI));
       const { status, headers, content } = jsonOf(context, result);
-      const { json } = acceptedBy(context.res.req);
+      const { jsonType } = acceptedBy(context.res.req);
       // Errors about the HTTP request are JSON even for a client that accepts only server-sent events.
-      if (!json && status === 200)
+      if (!jsonType && status === 200)
         return endResponse(streamOf({ stringify: () => content.toString() }, fetchAPI));
       endResponse(new fetchAPI.Response(content, { status, headers }));
     },
   };
-  return { plugin, answer };
+  return { plugin, answerJson };
 }

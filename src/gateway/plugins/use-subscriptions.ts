@@ -33,13 +33,13 @@ export function useSubscriptions(parts: GatewayParts, { subscribe }: Subscriptio
     // The client may have left while its token was verified: then nothing would release its connection.
     if (res.closed || !acceptedBy(res.req).stream) return { errors: [NOT_STREAMED] };
     if (!parts.isServing()) return { errors: [SHUTTING_DOWN] };
-    if (!connections.ofViewer.acquire(viewer.subject)) return { errors: [TOO_MANY] };
+    if (!connections.perViewer.acquire(viewer.subject)) return { errors: [TOO_MANY] };
     const stream = createSseStream(context, parts);
     context.sink = stream;
     connections.open.add(stream);
     let subscription: Subscription | undefined;
     res.once('close', () => {
-      connections.ofViewer.release(viewer.subject);
+      connections.perViewer.release(viewer.subject);
       connections.open.delete(stream);
       subscription?.end();
     });

@@ -40,7 +40,7 @@ export function useUpstreamCost({ config }: GatewayParts): GatewayPlugin {
       estimated: calls,
       args: validated,
       startedAt,
-      isPlainHttp: context.res !== undefined && acceptedBy(context.res.req).json !== undefined,
+      isPlainHttp: context.res !== undefined && acceptedBy(context.res.req).jsonType !== undefined,
     };
     return undefined;
   }

@@ -13,13 +13,13 @@ import type { SharedOperation } from './subscriptions.ts';
 export interface EventResult {
   /** Undefined if the viewer may not see the event. */
   readonly json?: string;
-  /** The records in it, and those that it names and does not show, for the audit of each receiver. */
+  /** Records that it shows, and records that it names but does not show, for the audit of each receiver. */
   readonly records: readonly string[];
   readonly denied: readonly string[];
   /** Undefined if it may not be used again: it has errors, or a list did not show that the viewer may see the event. */
   readonly basis?: ResultBasis | undefined;
-  /** If it depends on more than the Partner API's answers: the log's position, up to which it is valid. */
-  readonly executedAt?: number | undefined;
+  /** If it depends on more than the Partner API's answers: it is valid only while the log is at this position. */
+  readonly logPosition?: number | undefined;
 }
 
 /** Executes each event once for equal operations, with new loaders, so that linked records are fetched anew. */
@@ -66,7 +66,7 @@ export function createEventResults({ services, config, maskErrors }: GatewayPart
         records: [...read],
         denied: [...denied],
         basis: errors ? undefined : basisOf(contextValue),
-        executedAt: cachePolicy.isCacheable ? undefined : startPosition,
+        logPosition: cachePolicy.isCacheable ? undefined : startPosition,
       };
     } finally {
       clearTimeout(timer);
@@ -78,14 +78,14 @@ export function createEventResults({ services, config, maskErrors }: GatewayPart
     event: PartnerEvent,
     operation: SharedOperation,
   ): Promise<EventResult | undefined> {
-    // Positions are used again after a loss of the log, and the events that are left get new cursors.
+    // After a loss of the log, positions are used again, but cursors are not: so the key has the cursor.
     const { cursorAt, position } = services.hub;
     const key = `${cursorAt(event.position, event.receivedAt)} ${operation.key}`;
-    const { basis, executedAt = position } = results.peek(key) ?? {};
-    const forceRefresh = !basis || !isValid(basis) || executedAt !== position;
+    const { basis, logPosition = position } = results.peek(key) ?? {};
+    const forceRefresh = !basis || !isValid(basis) || logPosition !== position;
     const status: LRUCache.Status<string, EventResult, Parameters<typeof execute>> = {};
     const result = await results.fetch(key, { context: [event, operation], status, forceRefresh });
-    // lru-cache shares an execution that is under way all the same, and it may be older than an edit.
+    // Even with `forceRefresh`, lru-cache shares an execution under way, which may have begun before an edit.
     const isShared = status.fetch === 'inflight';
     const isOld = isShared && result?.basis && !isValid(result.basis);
     return isOld ? resultOf(event, operation) : result;

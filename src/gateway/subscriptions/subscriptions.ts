@@ -36,7 +36,7 @@ const MAX_STARTS = 32;
 
 /** Where a subscription's results are sent. It limits what may wait. */
 export interface Sink {
-  /** Makes the message. Returns what sends it: while replaying, the promise is awaited. */
+  /** Builds the message and returns a function that sends it. A replay awaits the function's promise. */
   prepare(json: string): () => void | Promise<void>;
   /** Makes the client reconnect and resume by its cursor. */
   end(): void;
@@ -82,7 +82,7 @@ export function createSubscriptions(parts: GatewayParts) {
   metrics.watch(() => ({ subscriptions: running.size }));
   /** The subscriptions that have caught up, by the key of their operation. */
   const live = new Map<string, Receivers>();
-  /** When an operation first failed, since it last could, to decide who may see an event. It outlives a reconnection. */
+  /** When an operation first failed to decide who may see an event, since its last success. Reconnecting keeps it. */
   const outages = new LRUCache<string, number>({ ...OUTAGE, memoMethod: () => steadyNow() });
 
   /** Executions so far, of all subscriptions: every `MAX_STARTS` of them wait for another turn. */
@@ -129,7 +129,7 @@ export function createSubscriptions(parts: GatewayParts) {
       for (let pauseMs = 1_000; ; pauseMs = Math.min(2 * pauseMs, 15_000)) {
         try {
           const result = await resultOf(event, operation);
-          // An event of a session needs no list.
+          // Only other events need a list to decide, so only their success ends the outage.
           if (!('sessionId' in event)) outages.delete(key);
           return result;
         } catch (error) {
@@ -160,7 +160,7 @@ export function createSubscriptions(parts: GatewayParts) {
         const sends = reached.slice(at, at + BURST).map(({ sink }) => sink.prepare(json));
         for (const send of sends) sent = send();
       }
-      // A replay has one receiver.
+      // Only a replay awaits it, and a replay has one receiver.
       return sent;
     }
 
@@ -176,7 +176,7 @@ export function createSubscriptions(parts: GatewayParts) {
     return {
       add,
       fail,
-      async empty(): Promise<void> {
+      async drained(): Promise<void> {
         while (executing > 0) await delivered;
       },
     };
@@ -205,7 +205,7 @@ export function createSubscriptions(parts: GatewayParts) {
         const scan = () => hub.scan(subscription.since);
         const { events, scannedTo } = await hub.oneAtATime(viewer.subject, scan);
         events.filter((event) => matches(operation.filter, event)).forEach(queue.add);
-        await queue.empty();
+        await queue.drained();
         if (receivers.size === 0) return;
         subscription.since = scannedTo;
       }
@@ -241,18 +241,18 @@ export function createSubscriptions(parts: GatewayParts) {
   };
 }
 
-/** What is executed for all subscriptions that are equal to this one, and its viewer. They have the same key. */
+/** What is executed for all equal subscriptions (those with the same key), with the viewer of one of them. */
 function sharedOperation(context: Required<GatewayContext>, filter: EventFilter) {
   const { operation, viewer, params } = context;
   const { name, estimated, args } = operation;
   const document = hash('sha256', params.query!, 'base64url');
-  // Without the cursor to resume from, which no other argument below `Subscription` takes.
+  // Leaves out the cursor to resume from: no other argument below `Subscription` has its type.
   const variables = Object.values(args.variableValues.sources)
     .filter(({ signature }) => !String(signature.type).startsWith('EventCursor'))
     .map(({ value }) => ({ value }));
   const values = JSON.stringify([args.operation.name?.value, variables]);
   const key = `${document}\n${viewer.reach.text}\n${values}`;
-  // Without the context, which would keep the first one's connection in memory.
+  // Leaves out the context, which would keep the first one's connection in memory.
   const shared = { ...args, contextValue: undefined } as ValidatedSubscriptionArgs;
   return { key, args: shared, name, estimated, viewer, filter };
 }

@@ -7,11 +7,11 @@ import { Backlog, LARGE_CHARACTERS, type OpenConnection } from '../open-connecti
 import type { GatewayParts } from '../gateway.ts';
 import type { GatewayContext } from '../yoga.ts';
 
-/** Clients of graphql-ws reconnect after these two, 4403 and 4408; other codes are final. */
+/** graphql-ws clients reconnect after these two codes, 4403 and 4408. They treat our other codes as final. */
 const GOING_AWAY = 1001;
 export const TRY_AGAIN_LATER = 1013;
 
-/** graphql-ws has reasons of its own, and puts the client's id into one, which may be longer than a reason can be. */
+/** Replace those of graphql-ws: one contains the operation's id, which may be longer than a close reason may be. */
 const REASONS: Readonly<Record<number, string>> = {
   [GOING_AWAY]: 'Going away',
   [TRY_AGAIN_LATER]: 'Try again later',
@@ -19,16 +19,16 @@ const REASONS: Readonly<Record<number, string>> = {
   [CloseCode.SubscriberAlreadyExists]: 'Subscriber already exists',
 };
 
-/** Events are sent as bytes: `ws` takes a fifth more CPU for a string. */
+/** Sends bytes as a text message: `ws` takes a fifth more CPU for a string. */
 const AS_TEXT = { binary: false };
 
-/** It is answered before its socket closes: otherwise its client would send it again. */
+/** A mutation is answered before its socket closes: otherwise its client would send it again. */
 export const isMutation = ({ operation }: GatewayContext) => operation?.kind === 'mutation';
 
 /** One client's socket, and the limits on it. */
 export class WsConnection implements ProtocolSocket, OpenConnection {
   readonly ws: WebSocket;
-  /** Of the upgrade, until the client has authenticated: longer, it would take 6 % of a subscriber's memory. */
+  /** The upgrade request's id. Cleared once the client has authenticated: it takes 6 % of a subscriber's memory. */
   requestId: string | undefined;
   /** Undefined until the client has authenticated. */
   viewer: Viewer | undefined;
@@ -63,7 +63,7 @@ export class WsConnection implements ProtocolSocket, OpenConnection {
   setViewer(viewer: Viewer): boolean {
     if (!this.isOpen) return false;
     this.requestId = undefined;
-    if (this.#parts.connections.ofViewer.acquire(viewer.subject)) this.viewer = viewer;
+    if (this.#parts.connections.perViewer.acquire(viewer.subject)) this.viewer = viewer;
     else this.close(TRY_AGAIN_LATER);
     return this.isOpen;
   }
@@ -92,7 +92,7 @@ export class WsConnection implements ProtocolSocket, OpenConnection {
     if (!this.isOpen) return;
     this.isOpen = false;
     this.#backlog = undefined;
-    if (this.viewer) this.#parts.connections.ofViewer.release(this.viewer.subject);
+    if (this.viewer) this.#parts.connections.perViewer.release(this.viewer.subject);
     void this.onClosed?.();
   }
 
@@ -109,7 +109,7 @@ export class WsConnection implements ProtocolSocket, OpenConnection {
     return this.isOpen;
   }
 
-  /** Not for events. Behind a large result some short ones are sent: without `complete`, the client would repeat it. */
+  /** Not for events. If too much is buffered, short ones still pass: without `complete`, clients repeat operations. */
   send(text: string): void {
     if (!this.isOpen) return;
     const { config, connections, runningContexts } = this.#parts;
@@ -117,13 +117,13 @@ export class WsConnection implements ProtocolSocket, OpenConnection {
     // Bytes of earlier results. The one that is sent may itself be larger.
     const isFull = this.ws.bufferedAmount > 4 * 2 ** 20;
     this.#sentWhileFull = isFull ? this.#sentWhileFull + 1 : 0;
-    // Messages that end an operation, pongs and small results are shorter.
-    const isShort = length <= 1_024 && this.#sentWhileFull <= config.limits.socketQueueEvents;
+    // `complete`, `error`, `pong` and small results are shorter.
+    const isExempt = length <= 1_024 && this.#sentWhileFull <= config.limits.socketQueueEvents;
     const isOwn = ({ viewer }: GatewayContext) => viewer === this.viewer;
     const runsMutation = this.running > 0 && runningContexts.filter(isOwn).some(isMutation);
     const isMutating = this.hasUnsentOutcome || runsMutation;
     this.hasUnsentOutcome = false;
-    if (isFull && !isShort && !isMutating) return this.#closeSlowClient();
+    if (isFull && !isExempt && !isMutating) return this.#closeSlowClient();
     if (length < LARGE_CHARACTERS) return this.ws.send(text);
     const { subject } = this.viewer!;
     const isCounted = connections.unread.acquire(subject, length);
@@ -133,9 +133,9 @@ export class WsConnection implements ProtocolSocket, OpenConnection {
   }
 
   /**
-   * The message of an event, whose payload all subscribers share. graphql-ws serializes each result for each
-   * subscriber: for 5,000 of them that takes 4.4 times the CPU of raw `ws`. This takes 1 to 1.9 times as much, since
-   * readers may sleep between two messages, and 2.4 times the heap. The promise resolves once the reader has caught up.
+   * Sends an event. All subscribers share its payload: graphql-ws would serialize it for each of them, which takes 4.4
+   * times the CPU of raw `ws` for 5,000 subscribers. This takes 1 to 1.9 times the CPU, since clients may sleep between
+   * two messages, and 2.4 times the heap. The promise resolves once the client has caught up.
    */
   deliver(text: string, bytes = Buffer.from(text)): void | Promise<void> {
     if (!this.isOpen) return;
@@ -148,14 +148,14 @@ export class WsConnection implements ProtocolSocket, OpenConnection {
     return this.#backlog.caughtUp.promise;
   }
 
-  /** Sends the next one that waits, each when the one before is sent. None is sent once the token has expired. */
+  /** Sends the next waiting event, and after it the one behind. Sends none once the token has expired. */
   #flush(): void {
     const text = this.isExpired ? undefined : this.#backlog?.take();
     if (text === undefined) this.#backlog = undefined;
     else this.ws.send(Buffer.from(text), AS_TEXT, () => this.#flush());
   }
 
-  /** True once the token has expired. `check` closes the socket after its answers. */
+  /** `check` closes the socket of an expired token, once its operations are answered. */
   get isExpired(): boolean {
     return this.viewer !== undefined && hasExpired(this.viewer);
   }
@@ -164,7 +164,7 @@ export class WsConnection implements ProtocolSocket, OpenConnection {
     return (this.isOpen && this.running > 0) || this.ws.bufferedAmount >= LARGE_CHARACTERS;
   }
 
-  /** A client repeats what was not answered when its socket closes, and a mutation must not be sent twice. */
+  /** Closes once all operations are answered: a client repeats the others, and a mutation must not be sent twice. */
   end(code: number = GOING_AWAY, reason?: string): void {
     this.isEnding = true;
     if (this.running === 0) this.close(code, reason);

@@ -31,11 +31,11 @@ export function createWebSockets(parts: GatewayParts, yoga: GatewayYoga) {
     async onConnect({ connectionParams, extra }) {
       const { authorization, Authorization } = connectionParams ?? {};
       const given = authorization ?? Authorization;
-      // graphql-ws keeps the parameters as long as the socket is open.
+      // graphql-ws keeps the parameters as long as the socket is open, so the token is removed from them.
       Object.assign(connectionParams ?? {}, { authorization: undefined, Authorization: undefined });
       try {
         const viewer = await parts.authenticate(typeof given === 'string' ? given : undefined);
-        // ws emits one message a turn: an operation that was sent along with this message is not acknowledged yet.
+        // Two turns: ws emits one message a turn, and an operation sent along with this one must precede its `ack`.
         await nextTurn();
         await nextTurn();
         return extra.setViewer(viewer);
@@ -48,7 +48,7 @@ export function createWebSockets(parts: GatewayParts, yoga: GatewayYoga) {
       }
     },
     onPing({ extra }, payload) {
-      // It comes back in the pong. 128 bytes are enough for a client to match them.
+      // The pong returns the payload. 128 bytes are enough for a client to match pings and pongs.
       if (payload && Buffer.byteLength(JSON.stringify(payload)) > 128) extra.close();
     },
     onSubscribe({ extra, subscriptions }, id, payload) {
@@ -68,11 +68,11 @@ export function createWebSockets(parts: GatewayParts, yoga: GatewayYoga) {
   /** If the operation was not executed, throws its errors, and the client gets an `error` message and not a result. */
   async function resultOf(context: GatewayContext, payload: object, running: number) {
     const { requestId } = context;
-    const most = limits.operationsPerSocket;
-    const tooMany = `A socket may run at most ${most} operations at once.`;
+    const max = limits.operationsPerSocket;
+    const tooMany = `A socket may run at most ${max} operations at once.`;
     let result: ExecutionResult | Subscription;
     try {
-      if (running > most) throw operationRejected('BAD_USER_INPUT', tooMany);
+      if (running > max) throw operationRejected('BAD_USER_INPUT', tooMany);
       const params = paramsFrom(payload, trusted);
       // graphql-ws keeps it as long as the subscription runs: with it a subscriber takes a third more memory.
       Object.assign(payload, { query: '', variables: undefined });
@@ -169,7 +169,7 @@ class SocketOperation implements AsyncIterableIterator<ExecutionResult, undefine
 
   next(): Promise<Result> {
     if (!this.#run) return Promise.resolve(DONE);
-    // It stays pending until the socket closes, and its client repeats it elsewhere.
+    // The operation is not begun. It stays pending until the socket closes, and its client repeats it on a new one.
     const { isEnding, isExpired } = this.#connection;
     if (isEnding || isExpired) return this.#answer.promise;
     this.#begin(this.#run).catch(this.#answer.reject);
@@ -218,7 +218,7 @@ const ignoreError = (): void => undefined;
 function upgradeProblem(req: IncomingMessage, parts: GatewayParts): number | undefined {
   const { url = '/', rawHeaders } = req;
   if (!parts.isServing() || parts.isShortOfMemory()) return 503;
-  // A name and a value each. Past 2,000 headers Node drops the others, so the rest can't be trusted.
+  // `rawHeaders` has two entries per header. Past 2,000 headers Node drops the rest, so `headers` can't be trusted.
   if (rawHeaders.length >= 2 * 2_000) return 431;
   const [path, ...query] = url.split('?');
   if (path !== '/graphql') return 404;

@@ -139,12 +139,12 @@ async function findUnderKnownParents(ref: ListedRef, ctx: Context, { asProof = f
 function recentProof(ref: ListedRef, ctx: Context): ListRef | undefined {
   const { reach, recentLists } = ctx;
   for (const { name, parent } of parentListsOf(ref.type))
-    for (const id of reach.granted(kindOf(parent))) {
+    for (const id of reach.grantedIds(kindOf(parent))) {
       const list = listFor(ref, name, id);
       if (ctx.useProof(list, ref.id)) return list;
     }
   if (ref.type !== 'Client') return undefined;
-  for (const id of reach.granted('organization')) {
+  for (const id of reach.grantedIds('organization')) {
     const clinics = { name: 'clinicsOfOrganization', id } as const;
     for (const clinic of recentLists.idsIn(clinics)) {
       const clients = clientsOfClinic(clinic as Uuid);

@@ -82,7 +82,7 @@ export class Lookup {
   /** Finds a record without a known parent. */
   async search(ref: ListedRef): Promise<ListedRef | undefined> {
     if (ref.type === 'Client' && !this.isEverywhere) {
-      const ofClinicians = this.ctx.reach.granted('clinician').map(clientsOfClinician);
+      const ofClinicians = this.ctx.reach.grantedIds('clinician').map(clientsOfClinician);
       const ofClinics = await Array.fromAsync(this.clinics(), clientsOfClinic);
       return this.findClient(ref.id, [...ofClinicians, ...ofClinics]);
     }
@@ -96,11 +96,11 @@ export class Lookup {
 
   private organizations(): AsyncIterable<Uuid> | Iterable<Uuid> {
     if (this.isEverywhere) return this.idsIn({ name: 'organizations' });
-    return this.ctx.reach.granted('organization');
+    return this.ctx.reach.grantedIds('organization');
   }
 
   private async *clinics(): AsyncGenerator<Uuid> {
-    if (!this.isEverywhere) yield* this.ctx.reach.granted('clinic');
+    if (!this.isEverywhere) yield* this.ctx.reach.grantedIds('clinic');
     for await (const id of this.organizations()) yield* this.idsIn(clinicsOf(id));
   }
 

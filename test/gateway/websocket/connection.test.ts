@@ -39,7 +39,7 @@ function connectionOf(
 ) {
   const limits = { socketQueueEvents: 256, socketQueueBytes: 1_048_576 };
   const metrics = { slowConsumerClosed: () => undefined };
-  const connections = { pingEveryMs: 60_000, ofViewer: { acquire, release() {} }, unread };
+  const connections = { pingEveryMs: 60_000, perViewer: { acquire, release() {} }, unread };
   const parts = { config: { limits }, connections, metrics, runningContexts };
   const connection = new WsConnection(ws, 'x', parts as unknown as GatewayParts);
   connection.viewer = SANDBOX_VIEWER;
