@@ -61,7 +61,7 @@ export async function openServer(config: Config, log: Log, clock = systemClock, 
   const marks = createMarks(store.keys);
   const runOnce = opened.use(createRunOnce(store.keys, config.limits.operationMs));
   const places = opened.use(createPlaces(store.keys));
-  const invalidation = createInvalidation(partner, store.bus, recentLists.forgetReadThrough);
+  const invalidation = createInvalidation(partner, store.bus, recentLists.forgetFullScan);
   let gateway: Gateway | undefined;
   const hub = opened.use(
     await openHub({

@@ -19,7 +19,7 @@ export type PageInfo = Pick<
 
 export type Edge<T extends Row> = Readonly<Connection<T>['edges'][number]>;
 
-/** Of a page that was not found, `total` is undefined. */
+/** A page that was read. `total` is undefined if the page was not found. */
 type ReadPage<T> = Pick<Page<T>, 'rows' | 'askedAt'> & { readonly total: number | undefined };
 
 /** A list that changes faster than it can be read is shown as it was read, unless a page is missing. */
@@ -53,7 +53,7 @@ export class Connection<T extends Row> {
   private contradictedAt = 0;
   /** The list's length when a page that it calls for was last not found. */
   private totalWhenMissing: number | undefined;
-  /** A repeated row, or a cursor's page, shows a change that cached pages may be older than. */
+  /** A repeated row, or a cursor's page, has shown a change. Cached pages may be from before it. */
   private isChanged = false;
   private listHash: string | undefined;
 
@@ -168,7 +168,7 @@ export class Connection<T extends Row> {
     // Once only: the list itself may have a row twice.
     const changedAt = this.isChanged ? 0 : Math.max(repeated, seen);
     this.isChanged ||= changedAt > 0;
-    // A page from before another length was seen may have the newest one again, and other rows.
+    // The length may have changed and changed back: pages older than one with another length may have other rows.
     const others = [...pages.values()].filter(({ total = newest }) => total !== newest);
     const since = Math.max(changedAt, ...others.map(({ askedAt = 0 }) => askedAt));
     const isDropped = ([, { total, askedAt = 0 }]: [number, ReadPage<T>]) =>

@@ -42,9 +42,9 @@ export function hashedIds(rows: readonly (Row | undefined)[]): readonly string[]
 type ReadPages = Pick<Connection<Row>, 'pages' | 'total'>;
 
 /**
- * The offset where the cursor divides the list: of the first row after it, or, for `before`, of its own row. While that is
- * not known: the pages to search next. Rows are added and removed between two requests, and offsets move. A cursor holds
- * the ids on its row's page; its row, the anchor, is where these ids show it to be, or would be if it were still there.
+ * The offset where the cursor divides the list: for `after`, that of the next row; for `before`, that of its own row.
+ * Until that is known, the pages to read next. Rows are added and removed between two requests, so the cursor's row
+ * (the anchor) is located by the ids that its page had, which the cursor holds, even if the row itself is gone.
  */
 export function dividingOffset(cursor: CursorPosition, side: 'after' | 'before', read: ReadPages) {
   const atAnchor = (offset: number) => (side === 'after' ? offset + 1 : offset);

@@ -63,7 +63,7 @@ export async function openHub(parts: HubParts) {
   /** When the event at `position` was received: 0 if this process has not read it. */
   let newestAt = 0;
   let receiving: Promise<void> | undefined;
-  /** Of each session the last event by the sender's time. Unless `isRead`, the log may have a later one. */
+  /** The last event of each session, by the sender's time. Unless `isRead`, the log may have a later one. */
   const lastEvents = new LRUCache<Uuid, { event: LastEvent | undefined; isRead: boolean }>({
     maxSize: 50_000,
     sizeCalculation: () => 1,
@@ -80,7 +80,7 @@ export async function openHub(parts: HubParts) {
   const pause = (ms: number) => delay(ms, undefined, { signal, ref: false }).catch(() => undefined);
 
   /** Events in quarantine. Each is added once, however many subscriptions fail on it, and later tried only once. */
-  const failed = new LRUCache<string, true>({ max: 1_000 });
+  const quarantined = new LRUCache<string, true>({ max: 1_000 });
 
   /**
    * A bug of the gateway may make an event fail every time. After a few tries it goes to quarantine, for an operator to
@@ -90,7 +90,7 @@ export async function openHub(parts: HubParts) {
     // The key includes the time, since positions are used again after a loss of the log.
     const key = `${event.position} ${event.receivedAt}`;
     let failure: unknown;
-    for (const pauseMs of failed.has(key) ? [0] : PAUSES_MS) {
+    for (const pauseMs of quarantined.has(key) ? [0] : PAUSES_MS) {
       try {
         return await task();
       } catch (error) {
@@ -102,8 +102,8 @@ export async function openHub(parts: HubParts) {
       await pause(pauseMs);
       if (signal.aborted) return undefined;
     }
-    if (failed.has(key)) return undefined;
-    failed.set(key, true);
+    if (quarantined.has(key)) return undefined;
+    quarantined.set(key, true);
     const { position: at, receivedAt, ...facts } = event;
     const kind = failure instanceof Error ? failure.constructor.name : typeof failure;
     const reason = `${facts.type}: could not be handled (${kind})`;

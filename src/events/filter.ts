@@ -13,7 +13,7 @@ export interface EventFilter extends Readonly<Partial<Record<IdName, Uuid>>> {
   readonly sessionClientId?: Uuid;
 }
 
-/** An assessment names its client alone, so where the filter names a parent, it is a candidate: the lists decide. */
+/** An assessment names only its client, so a filter by a parent does not exclude it here: the lists decide later. */
 export function matches(filter: EventFilter, event: EventFacts): boolean {
   if (filter.types && !filter.types.includes(event.type)) return false;
   const ids: EventFilter = event;

@@ -63,7 +63,7 @@ export const EVENT_TYPES = eventFacts.options.flatMap(({ shape }) => [...shape.t
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 const MALFORMED = { kind: 'malformed' } as const;
 
-/** An envelope is `unknown` by its type or payload: a retry would not help. Without scores it has no `events`. */
+/** `unknown`: the type or payload is not understood, and a retry would not help. Without scores, `events` is empty. */
 export function readEnvelope(bytes: Uint8Array, receivedAt: number, now = receivedAt) {
   let body: string;
   let json: unknown;
@@ -76,7 +76,7 @@ export function readEnvelope(bytes: Uint8Array, receivedAt: number, now = receiv
   if (!isObject(json)) return MALFORMED;
   const { eventType: type, payload, timeStamp } = json;
   if (typeof type !== 'string' || !isObject(payload)) return MALFORMED;
-  if (!EVENT_TYPES.some((known) => known === type)) return unknown('unknown eventType', body);
+  if (!EVENT_TYPES.some((known) => known === type)) return asUnknown('unknown eventType', body);
 
   const sentAt = readTimeStamp(timeStamp, now);
   const occurredAt = sentAt ?? new Date(receivedAt).toISOString();
@@ -86,10 +86,10 @@ export function readEnvelope(bytes: Uint8Array, receivedAt: number, now = receiv
   const { data, error } = schema.safeParse({ ...payload, organizationId, type, occurredAt });
   if (!error) return { kind: 'events' as const, events: data, sentAt };
   const [issue] = error.issues;
-  return unknown(`${type}: ${issue?.path.join('.')} ${issue?.message}`, body);
+  return asUnknown(`${type}: ${issue?.path.join('.')} ${issue?.message}`, body);
 }
 
-const unknown = (reason: string, body: string) => ({ kind: 'unknown' as const, reason, body });
+const asUnknown = (reason: string, body: string) => ({ kind: 'unknown' as const, reason, body });
 
 const sessionEvents = eventFacts.transform((facts): readonly EventFacts[] => [facts]);
 

@@ -84,7 +84,7 @@ export function createWebhookHandler(parts: WebhookParts) {
     // Copies are not in the log.
     if (copies.length > 0) await parts.applyEverywhere(copies);
     const newest = Math.max(...positions);
-    // The log can't be read for now, but what is sent from here on must not be stale.
+    // The log can't be read for now, but responses must not be stale from here on.
     if (newest > 0 && !(await parts.whenApplied(newest))) void parts.applyEverywhere(events);
   }
 

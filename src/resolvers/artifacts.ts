@@ -5,12 +5,12 @@ import type { CacheEntry } from '../rest/cache.ts';
 import type { Endpoint } from '../rest/endpoints.ts';
 import { type NoteRecord, recordEndpoints } from '../rest/records.ts';
 import type { Uuid } from '../uuid.ts';
-import { auditDenial, ifOpen, isOpen, requireAccess } from './access/prove.ts';
+import { auditDenial, auditRead, ifOpen, isOpen, requireAccess } from './access/prove.ts';
 import { NotFound } from '../errors.ts';
 import { sessionOfEvent } from './records.ts';
 import type { ArtifactRef, NodeOfType, NoteRef, Parents, ScoreRef, SessionRef } from './refs.ts';
 
-/** Records with a route of their own. The Partner API returns any of the partner's, so access is proven here. */
+/** Records with a route of their own. The Partner API checks the partner only, so viewers' access is proven here. */
 
 /** A note by its own UUID, which a regeneration may change, by its session, as its global id names it, or by both. */
 export type NoteTarget = Readonly<{ noteId?: Uuid | undefined; session?: SessionRef | undefined }>;
@@ -41,7 +41,7 @@ function noteOfEntry(entry: CacheEntry<NoteRecord | null>, session: SessionRef, 
 export const clientIdOf = ({ clientId, namedParents }: SessionRef): Uuid | undefined =>
   clientId ?? namedParents?.clientId;
 
-/** The note as it is returned, and audits that it was read. Null if there is none. */
+/** Returns the note and audits that it was read. Null if there is none. */
 function noteRef(record: NoteRecord | null, session: SessionRef | undefined, ctx: Context) {
   if (!record) return null;
   let note = session?.note;
@@ -138,9 +138,9 @@ function artifact<T extends ArtifactRef['type']>(
     statusOf: (session: SessionRef, _args: unknown, ctx: Context) =>
       requireAccess(session, ctx, readStatus),
     ofEvent: (event: SessionEvent, _args: unknown, ctx: Context) =>
-      ifOpen(sessionOfEvent(event), ctx, (open) => requireAccess(open, ctx, read)),
+      ifOpen(sessionOfEvent(event), ctx, (open) => read(auditRead(open, ctx), ctx)),
     byId: (session: SessionRef, ctx: Context) =>
-      ifOpen(session, ctx, (open) => requireAccess(open, ctx, read), { type, id: session.id }),
+      ifOpen(session, ctx, (open) => read(auditRead(open, ctx), ctx), { type, id: session.id }),
   };
 }
 export const transcripts = artifact('Transcript', recordEndpoints.transcript);

@@ -34,7 +34,7 @@ async function requireFilterAccess(filter: EventFilter, ctx: Context): Promise<v
   try {
     if (!(await isOpen(named, ctx))) throw new NotFound();
   } catch (error) {
-    // Written now, since a rejected subscription never ends.
+    // Written at once: other denials are written when the operation ends, and a rejected subscription has no end.
     if (error instanceof NotFound)
       ctx.audit?.writeNow('filter: denied', `${named.type}:${named.id}`);
     throw error;

@@ -106,7 +106,7 @@ export interface NoteChange {
   readonly cursor: string;
   /** The Partner API's answer. */
   readonly raw: unknown;
-  /** Not stored under an idempotency key, like everything about the viewer. */
+  /** Like everything about the viewer, it is not stored under an idempotency key. */
   readonly session?: SessionRef | undefined;
 }
 type ChangeOutcome = NoteChange | Rejected;
@@ -146,7 +146,7 @@ export function changeNote(
     const run = () => sendChange({ ...target, session }, writes[action], body, ctx);
     // With a key, the claim shows that the store can be reached.
     if (typeof key !== 'string') await ctx.store.bus.check();
-    // The note and its session are compared as the client named them: the note may have been renamed.
+    // The fingerprint holds the note and session as the client named them: the note's id may have changed since.
     const named = [action, target.noteId ?? '', session?.id ?? '', userInstructions ?? ''];
     // The Partner API has no idempotency keys. One belongs to the viewer's subject, not to the grants: a token renewed
     // with another grant before a retry must not repeat the edit.
@@ -195,7 +195,7 @@ async function currentNoteId({ noteId, session }: NoteTarget, ctx: Context): Pro
   throw new BadInput(`"progressNoteId": the note ${why}.`);
 }
 
-/** What is wrong with the input: it is not sent if it can't succeed. Of instructions an emoji counts as one character. */
+/** What is wrong with the input, which is then not sent. In instructions, an emoji counts as one character. */
 function issuesOf(action: keyof typeof writes, input: ChangeInput): string[] {
   const { userInstructions, patch, idempotencyKey: key } = input;
   const issues: string[] = [];
@@ -213,7 +213,7 @@ function issuesOf(action: keyof typeof writes, input: ChangeInput): string[] {
   return issues;
 }
 
-/** Such a number has lost digits when it was parsed. One that is too large for any number would be sent as null. */
+/** A number beyond 2^53 may have lost digits when it was parsed. One that became Infinity would be sent as null. */
 const isInexact = (value: unknown): boolean =>
   typeof value === 'number'
     ? Math.abs(value) > Number.MAX_SAFE_INTEGER

@@ -39,7 +39,7 @@ export function attribute<R extends NodeRef, K extends keyof RecordOfNode<R>>(na
 export async function byId<R extends ListedRef>(ref: R, wantsAttributes: boolean, ctx: Context) {
   try {
     const open = await asOpen(ref, ctx);
-    // Naming a record that is open shows that it is there.
+    // An open record is taken to exist, so it is looked up only for its attributes.
     const found = open && wantsAttributes ? await findRow(open, ctx) : open;
     if (found) auditRead(ref, ctx);
     else auditDenial(ref, ctx);
@@ -71,7 +71,7 @@ export function parentLink<R extends ListedRef, T extends 'Organization' | 'Clin
     whenLoaded(parentIdOf(ref, ctx), (id) => {
       if (!id) return null;
       ctx.responseSize.add(ROW_BYTES);
-      // It shows where a patient is treated, or whose session it is.
+      // Audited, since it shows where a patient is treated, or whose session it is.
       auditRead(ref, ctx);
       // A session is open because its client is, unless a grant names the session itself.
       const open = ref.type === 'Session' && ref.open && !ctx.reach.holds('session', ref.id);
@@ -113,7 +113,7 @@ export function sessionOfNote({ session, record }: NoteRef): SessionRef | null {
   return record.sessionId ? { type: 'Session', id: record.sessionId, open: true } : null;
 }
 
-/** Of a session in an event, as of the event itself: only the client's id. */
+/** For a session of an event, as for the event itself, only the client's id. */
 export const clientOfSession = (session: SessionRef, args: unknown, ctx: Context) =>
   session.linked && !session.open && session.clientId
     ? clientOfEvent({ clientId: session.clientId })

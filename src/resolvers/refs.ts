@@ -14,7 +14,7 @@ export type Parents = { readonly [T in ParentType as `${Lowercase<T>}Id`]?: Uuid
  */
 interface Listed<Type extends string, Attributes extends Row> extends Parents {
   readonly type: Type;
-  /** Of an assessment a string such as `phq9`, unique within its clinic only. */
+  /** For an assessment, a string such as `phq9` that is unique only within its clinic. */
   readonly id: Attributes['id'];
   readonly record?: Attributes;
   /** The viewer may read the record: it was reached from an open one, or proven. Otherwise only its id may be shown. */
@@ -103,10 +103,10 @@ export const auditNameOf = (type: NodeType, id: string): string | undefined =>
 /** The records that arguments and filters name, the most specific first. */
 export const NAMED_TYPES = ['Session', 'Client', 'Clinician', 'Clinic', 'Organization'] as const;
 
-/** As in grants, and in the names of id fields. */
+/** The type as it is spelled in grants and in the names of id fields, e.g. `client`. */
 export const kindOf = <T extends string>(type: T) => type.toLowerCase() as Lowercase<T>;
 
-/** The parents of a record, as it says itself or else as the arguments name them. */
+/** The ids of a record's parents: its own, or else those that the arguments name. */
 export const parentsOf = ({ namedParents, ...own }: ListedRef): Parents => ({
   organizationId: own.organizationId ?? namedParents?.organizationId,
   clinicId: own.clinicId ?? namedParents?.clinicId,

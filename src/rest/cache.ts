@@ -5,7 +5,7 @@ import type { Clock } from '../clock.ts';
 export interface CacheEntry<T = unknown> {
   /** The path with its query. */
   readonly key: string;
-  /** The path that invalidates it, beside its key: of its list, of the note by its other id, or a template. */
+  /** The path that invalidates it, besides its key: the list's path, the note's other path, or a route template. */
   readonly invalidatedBy: string;
   readonly value: T;
   /** When the call for it began. Both times are of the clock that was passed in: `performance.now()`. */
@@ -15,9 +15,9 @@ export interface CacheEntry<T = unknown> {
   readonly validity: { isCurrent: boolean };
 }
 
-/** Of the heap, as estimated. */
+/** Estimated size in the heap. */
 const MAX_BYTES = 32 * 1024 * 1024;
-/** What an entry takes in the heap beside its JSON, as measured: the record, the keys, the index, a timer. */
+/** Measured size of an entry in the heap besides its JSON: the record, the keys, the index, a timer. */
 const OVERHEAD_BYTES = 1_536;
 
 /** Answers for all viewers, by path and query, limited by bytes and time. Access is decided on every use, never here. */
@@ -42,9 +42,9 @@ export function createResponseCache(clock: Clock) {
       if (keys?.delete(key) && keys.size === 0) keysByPath.delete(path);
     },
   });
-  /** When each path was last invalidated: more paths than are invalidated during one call. */
+  /** When each path was last invalidated. Fewer than 10,000 paths are invalidated during one call. */
   const invalidatedAt = new LRUCache<string, number>({ max: 10_000 });
-  /** The length of each list. Not limited by `max`, for which lru-cache takes the memory at once. */
+  /** The length of each list. Limited by `maxSize`, since lru-cache allocates memory for `max` up front. */
   const totals = new LRUCache<string, number>({
     maxSize: 50_000,
     sizeCalculation: () => 1,
@@ -68,7 +68,7 @@ export function createResponseCache(clock: Clock) {
       entries.set(entry.key, entry, { size: bytes + OVERHEAD_BYTES, ttl });
     },
 
-    /** Returns all paths that were invalidated: of a session's note, the note's own path too. */
+    /** Returns all paths that were invalidated: for a session's note, the note's own path too. */
     invalidate(path: string): readonly string[] {
       const other = entries.peek(path)?.invalidatedBy ?? path;
       // A template is the path of many answers.
@@ -85,7 +85,7 @@ export function createResponseCache(clock: Clock) {
     /** A list's length as last seen, kept long after its rows. A hint, not a fact. */
     totalOf: (listKey: string): number | undefined => totals.get(listKey),
 
-    /** A new length drops the list: a window must not mix two states of it. */
+    /** If the length changed, drops the cached pages: a window must not mix two states of the list. */
     setTotal(listKey: string, path: string, total: number): void {
       const last = totals.get(listKey);
       if (last === total) return;

@@ -78,15 +78,15 @@ export const writes = {
   ),
 };
 
-/** What the schema promises of a pair. The lifetime is a GraphQL Int, of 31 bits. */
+/** Whether the pair has what the schema promises. The lifetime is a GraphQL Int: below 2^31. */
 function isTokenPair({ AccessToken, RefreshToken, ExpiresIn }: JsonObject): boolean {
   const seconds = Number(ExpiresIn);
   return Boolean(textOf(AccessToken) && textOf(RefreshToken)) && seconds > 0 && seconds < 2 ** 31;
 }
 
-/** Of lists and notes. Events and mutations drop what they make stale; this bounds what neither of them reported. */
+/** For lists and notes. Events and mutations invalidate what they change; this limits how stale the rest gets. */
 export const CHANGING_TTL_MS = 5_000;
 
-/** True if a value in the body is the id of another record than the expected one. What is no UUID names nothing. */
+/** True if a value in the body is the id of a record other than the expected one. False if it is not a UUID. */
 export const isOther = (value: unknown, expected: Uuid | undefined): boolean =>
   value !== expected && (toUuid(value) ?? expected) !== expected;

@@ -27,7 +27,7 @@ export const OPERATION_ENDED = 'the operation ended before the answer came';
 /** May be logged: it names the route's template, and no URL, body, id or `cause`, which can all carry patient data. */
 export class PartnerError extends CodedError {
   readonly what: string;
-  /** Of a rate limit: seconds, as in the header of that name. */
+  /** For a rate limit: the seconds to wait, as in the `Retry-After` header. */
   readonly retryAfter: number | undefined;
 
   constructor(code: PartnerCode, route: string, what: string, retryAfter?: number) {

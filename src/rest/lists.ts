@@ -64,8 +64,8 @@ export const calendarDateOf = (value: unknown): string | null =>
   calendarDate.safeParse(textOf(value)?.split('T', 1)[0]).data ?? null;
 
 /**
- * `parentNames`: the fields with the parent's id, for rows whose parent never changes: one that names another is not of
- * this list. Clients and clinicians may be in the lists of several parents, so the ids in their rows prove nothing.
+ * `parentNames`: the fields with the parent's id, for rows whose parent never changes. With another id in one of them,
+ * the answer is rejected. Clients and clinicians may be in the lists of several parents, so their rows are not checked.
  */
 function list<T>(
   template: string,
@@ -129,8 +129,8 @@ export interface ListRef<N extends ListName = ListName> {
 
 /**
  * The path that invalidates all pages and filters of a list. The magic edits of all clinicians have one path: a change
- * of a note does not say whose they are. A clinic's clients of one clinician have the path of that clinician's clients:
- * to assign a clinician does not say in which clinic.
+ * of a note does not say whose they are. A clinic's clients, filtered by clinician, have the path of that clinician's
+ * clients: the assignment of a clinician does not say in which clinic.
  */
 export function cachePathOf(ref: ListRef): string {
   const { template, path } = listEndpoints[ref.name];

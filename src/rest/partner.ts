@@ -113,7 +113,7 @@ export function createPartner(connection: PartnerConnection, options: PartnerOpt
     call,
     send,
 
-    /** For one operation, or one delivered event: what they read is counted into `usage`. */
+    /** Loaders for one operation or one delivered event. Their reads are counted in `usage`. */
     loadersFor: (usage: Usage): Loaders => new Loaders(client, usage),
 
     /** Prevents other reads from joining the call, and its answer from being cached. False if it was detached already. */
@@ -162,7 +162,7 @@ export function createPartner(connection: PartnerConnection, options: PartnerOpt
 
     async [Symbol.asyncDispose](): Promise<void> {
       tokens.close();
-      // Requests have been answered, or had their time: a write that still hangs has an unknown outcome, which is audited.
+      // By now requests were answered or timed out. A write that still hangs is audited with an unknown outcome.
       await pool.destroy();
     },
   };

@@ -17,13 +17,13 @@ const clientIn = (raw: JsonObject): Uuid | null =>
   toUuid(raw['clientId']) ?? toUuid(raw['patientId']) ?? null;
 
 /**
- * A record with a route of its own. `namesIn` are the values in the body that name the record in the path.
+ * A record with a route of its own. `idsIn` are the values in the body that name the record in the path.
  * `readRecord` returns null if the record does not exist yet, and undefined if the body is not what the route promises.
  */
 function record<T extends object>(
   template: string,
   finishedTtlMs: number,
-  namesIn: (body: JsonObject) => readonly unknown[],
+  idsIn: (body: JsonObject) => readonly unknown[],
   readRecord: (body: JsonObject, id: Uuid) => T | null | undefined,
 ): Endpoint<T | null> {
   const read: Endpoint<T | null>['read'] = (body, id) => {
@@ -31,7 +31,7 @@ function record<T extends object>(
     if (!isObject(body) || !id) return undefined;
     const value = readRecord(body, id);
     if (value === undefined) return undefined;
-    for (const name of namesIn(body)) if (isOther(name, id)) return anotherRecord;
+    for (const name of idsIn(body)) if (isOther(name, id)) return anotherRecord;
     return value;
   };
   const ttlMs = (value: T | null): number =>
@@ -39,7 +39,7 @@ function record<T extends object>(
   return { ...endpoint('GET', template, 3, read, ttlMs), isNullable: true };
 }
 
-const namedSession = ({ sessionId }: JsonObject) => [sessionId];
+const sessionIdIn = ({ sessionId }: JsonObject) => [sessionId];
 
 export type NoteRecord = NonNullable<ReturnType<typeof readNote>>;
 function readNote(raw: JsonObject, id: Uuid | undefined) {
@@ -71,19 +71,19 @@ const note: Endpoint<NoteRecord | null> = {
 
 /** Its `id` may be of another record, so only `progressNoteId` counts. */
 const noteOfSession: Endpoint<NoteRecord | null> = {
-  ...record('/sessions/:sessionId/progress-note', CHANGING_TTL_MS, namedSession, (body) =>
+  ...record('/sessions/:sessionId/progress-note', CHANGING_TTL_MS, sessionIdIn, (body) =>
     readNote(body, toUuid(body['progressNoteId'])),
   ),
   otherPath: (value) => (value?.id ? note.path(value.id) : noteOfSession.template),
 };
 
-/** The field shows whether it is ready, not the status: before, the API answers 200 with an error, and one day 404. */
+/** Ready once the body has the field. Until then the API answers 200 with an error body, and may answer 404 one day. */
 const artifact = <T extends object>(
   template: string,
   field: string,
   readArtifact: (items: readonly JsonObject[], body: JsonObject) => T,
 ) =>
-  record(template, FINISHED_TTL_MS, namedSession, (body) =>
+  record(template, FINISHED_TTL_MS, sessionIdIn, (body) =>
     Array.isArray(body[field]) ? readArtifact(objectsOf(body[field]), body) : null,
   );
 

@@ -74,9 +74,9 @@ export const required = <const T, R extends Resolve | undefined = undefined>(
 export const RAW = optional('JSON', 'The whole record as the Partner API returned it.');
 
 type Field = FieldRef<Types>;
-/** A field of Pothos, or the options of one; of a nullable string, its description is enough. */
-type Given = Field | string | { readonly type: TypeParam<Types>; readonly description: string };
-type GivenType<G> = G extends { readonly type: infer T extends TypeParam<Types> }
+/** A Pothos field, or its options. For a nullable string, the description is enough. */
+type FieldSpec = Field | string | { readonly type: TypeParam<Types>; readonly description: string };
+type SpecType<G> = G extends { readonly type: infer T extends TypeParam<Types> }
   ? ShapeFromTypeParam<Types, T, G extends { readonly nullable: false } ? false : true>
   : string | null | undefined;
 type Properties<N extends keyof Objects> = N extends NodeType
@@ -90,26 +90,26 @@ type ValueOf<G, K, N extends keyof Objects> = G extends {
     ? Properties<N>[K]
     : symbol;
 
-/** Defines an object type. Options without a resolver return the property of that name: of a node, its record's. */
-export const objectType = <N extends keyof Objects, F extends Record<string, Given>>(
+/** Defines an object type. A field without a resolver returns the property of its name: for a node, its record's. */
+export const objectType = <N extends keyof Objects, F extends Record<string, FieldSpec>>(
   name: N,
   description: string,
   fieldsOf: (t: PothosSchemaTypes.ObjectFieldBuilder<Types, Objects[N]>) => F & {
-    readonly [K in keyof F]: ValueOf<F[K], K, N> extends GivenType<F[K]> ? F[K] : Field;
+    readonly [K in keyof F]: ValueOf<F[K], K, N> extends SpecType<F[K]> ? F[K] : Field;
   },
 ) => {
   const interfaces = isNodeType(name) ? ['Node'] : [];
   builder.objectType(name, { description, interfaces } as never, (t) => {
-    const toField = (field: string, given: Given) => {
-      if (given instanceof FieldRef) return given;
-      const options = typeof given === 'string' ? optional('String', given) : given;
+    const toField = (field: string, spec: FieldSpec) => {
+      if (spec instanceof FieldRef) return spec;
+      const options = typeof spec === 'string' ? optional('String', spec) : spec;
       if ('resolve' in options && options.resolve) return t.field(options as never);
       if (!isNodeType(name)) return t.expose(field as never, options);
       const resolve = attribute(field as never);
       return t.field({ ...options, extensions: { isAttribute: true }, resolve } as never);
     };
-    const fields = Object.entries<Given>(fieldsOf(t as never));
-    return Object.fromEntries(fields.map(([field, given]) => [field, toField(field, given)]));
+    const fields = Object.entries<FieldSpec>(fieldsOf(t as never));
+    return Object.fromEntries(fields.map(([field, spec]) => [field, toField(field, spec)]));
   });
 };
 

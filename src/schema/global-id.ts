@@ -69,14 +69,14 @@ function encode(node: NodeId, key: KeyObject): string {
   const [code, first, second] = isNoteAlone ? NOTE_ALONE : LAYOUTS[node.type];
   const uuids = [node[first], code !== 'Q' && second && node[second]].filter(Boolean).join('');
   const bytes = Buffer.from(code.charCodeAt(0).toString(16) + uuids.replaceAll('-', ''), 'hex');
-  // An id without parents.
+  // The id of a type without parents is not signed.
   if (!second && !isNoteAlone) return bytes.toString('base64url');
   const body = code === 'Q' ? Buffer.concat([bytes, Buffer.from(node.id ?? '')]) : bytes;
   const mac = createHmac('sha256', key).update(body).digest().subarray(0, MAC_BYTES);
   return Buffer.concat([body, mac]).toString('base64url');
 }
 
-/** What the bytes say, whoever made them. */
+/** Reads the content without verifying the signature. */
 function contentOf(bytes: Buffer): NodeId | undefined {
   const known = BY_CODE.get(String.fromCharCode(bytes[0] ?? 0));
   if (!known) return undefined;
@@ -108,7 +108,7 @@ type ParentArgs = {
   readonly [K in keyof Parents | 'sessionId']?: string | null | undefined;
 };
 
-/** The parents, and the session, that the arguments name. The session's global id may say whose it is. */
+/** The parents and the session that the arguments name. `sessionClientId` is the client in the session's global id. */
 export function parseParentIds(args: ParentArgs, ids: GlobalIds) {
   const parsed: Partial<Record<keyof ParentArgs | 'sessionClientId', Uuid>> = {};
   for (const type of NAMED_TYPES) {

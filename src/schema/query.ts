@@ -122,7 +122,7 @@ builder.queryType({
         if (ids.length > MAX_NODES)
           throw new BadInput(`"ids" must have at most ${MAX_NODES} items, but got ${ids.length}`);
         const nodes = ids.map((id) => ctx.ids.decode(id));
-        // One error for all invalid ids: thousands, with aliases, would take a second.
+        // One error for all invalid ids: with aliases there could be thousands, which would take a second.
         const invalid = [...nodes.keys()].filter((index) => !nodes[index]);
         return nodes.map(async (node, index) => {
           if (node) return nodeById(node, ctx, info);

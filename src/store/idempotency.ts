@@ -10,7 +10,7 @@ import { type KeyStore, runEvery } from './store.ts';
 const KEPT_MS = 24 * 3_600_000;
 /** An instance that could not reach the store writes its outcomes this soon after the store is back. */
 const LATE_MS = 3_000;
-/** Two minutes of a store that answers: TCP may deliver a claim that has timed out long after the server is back. */
+/** One a second while the store answers: TCP may deliver a claim that timed out long after the server is back. */
 const CLAIM_ROUNDS = 120;
 
 /** The fingerprint is that of the input. */
@@ -34,7 +34,7 @@ export type RunOnce = ReturnType<typeof createRunOnce>;
  * that reaches the store late deletes no other claim. What the store does not confirm is repeated in the background.
  */
 export function createRunOnce(keys: KeyStore, operationMs = 15_000, now: () => number = steadyNow) {
-  // After its reads, which the operation's limit ends, a run has 15 s for the write and some for the store.
+  // A run has the operation's time for its reads, then 15 s for the write and 10 s for the store.
   const maxRunMs = operationMs + 25_000;
   /** Outcomes that are still to be written, by key. An outcome may contain an answer of the Partner API. */
   const lateOutcomes = new LRUCache<string, string>({

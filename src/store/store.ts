@@ -70,7 +70,7 @@ export const OF_SUBJECT_LIMIT = 1_000;
 /** A year is longer than any note is edited. */
 export const MARK_MS = 365 * 24 * 3_600_000;
 
-/** A later time of receipt came from a wrong clock, and would keep the log from being trimmed. This one may be behind. */
+/** A later time of receipt came from a wrong clock, and would stop trimming. Our own clock may be behind by less. */
 export const CLOCK_TOLERANCE_MS = 30 * 24 * 3_600_000;
 
 /** Small durable values that expire: idempotency claims, locked notes, failed sessions, places of clients. */

@@ -29,7 +29,7 @@ export function auditDenial({ type, id }: RecordName, { audit }: Context): void 
   if (type !== 'Assessment') audit?.denied.add(`${type}:${id}`);
 }
 
-/** Reads the contents of a record if the viewer may. Otherwise the record does not exist. */
+/** Reads the contents of a record if the viewer may; otherwise throws `NotFound`, as if it did not exist. */
 export function requireAccess<R extends ListedRef, T>(
   ref: R,
   ctx: Context,
@@ -64,7 +64,7 @@ export const asOpen = <R extends ListedRef>(ref: R, ctx: Context): Loaded<R | un
     if (ref.type !== 'Session' || !ref.clientId) return { ...ref, open };
     return whenLoaded(ctx.clientIdFromLog(ref.id), (found) => {
       const clientId = found ?? ref.clientId!;
-      // The log may name another client since access was proven. Otherwise this check was made already.
+      // The log may name another client by now, who must be open too. For the same client, the check is cached.
       const isProven =
         ref.open || isGranted(ref, ctx) || isOpen({ type: 'Client', id: clientId }, ctx);
       return whenLoaded(isProven, (proven) => (proven ? { ...ref, clientId, open } : undefined));
@@ -85,15 +85,15 @@ export function isOpen(ref: ListedRef, ctx: Context, absentSince?: number): Load
   // The arguments contradict the id.
   if (clientId && namedParents?.clientId && namedParents.clientId !== clientId) return false;
   if (isGranted(ref, ctx)) return true;
-  const name = JSON.stringify([ref.type, ref.id, parentsOf(ref), namedParents, absentSince]);
-  const known = ctx.accessChecks.get(name);
+  const key = JSON.stringify([ref.type, ref.id, parentsOf(ref), namedParents, absentSince]);
+  const known = ctx.accessChecks.get(key);
   if (known !== undefined) return known;
   const proof = whenLoaded(prove(ref, ctx, absentSince), (proven) => {
     // Never cache a denial: the next list may contain the record.
     if (!proven) ctx.doNotCache();
     return proven;
   });
-  ctx.accessChecks.set(name, proof);
+  ctx.accessChecks.set(key, proof);
   return proof;
 }
 
@@ -108,7 +108,7 @@ function prove(ref: ListedRef, ctx: Context, absentSince?: number): Loaded<boole
       auditDenial(ref, ctx);
       throw NotFound.without('`clientId`');
     }
-    // A session is open to viewers who may open its client. Without the log, the client's list has to hold it.
+    // A session is open if its client is. If the log can't be read (null), the client's list has to hold the session.
     if (clientId)
       return whenLoaded(ctx.clientIdFromLog(ref.id), (found) =>
         found === null
@@ -123,7 +123,7 @@ function prove(ref: ListedRef, ctx: Context, absentSince?: number): Loaded<boole
   return new Lookup(ctx, { absentSince }).search(ref).then(Boolean);
 }
 
-/** In the lists of the known parents that are open; a client may have two. As proof, a page read lately is enough. */
+/** Looks in the lists of known parents that are open; a client may have two. `asProof`: a recent page is enough. */
 async function findUnderKnownParents(ref: ListedRef, ctx: Context, { asProof = false } = {}) {
   for (const { parent, list } of knownParents(ref)) {
     // No list is read that the viewer may not: access may have been proven by another parent.
@@ -161,9 +161,9 @@ function recentProof(ref: ListedRef, ctx: Context): ListRef | undefined {
  * and for a `partner`, or if a grant names the record itself, in all lists, within a budget of calls.
  */
 export function findRow(ref: ListedRef, ctx: Context): Promise<ListedRef | undefined> {
-  const name = [ref.type, ref.id, ...Object.values(parentsOf(ref))].join(':');
-  const lookup = ctx.lookups.get(name) ?? lookUpRow(ref, ctx);
-  ctx.lookups.set(name, lookup);
+  const key = [ref.type, ref.id, ...Object.values(parentsOf(ref))].join(':');
+  const lookup = ctx.lookups.get(key) ?? lookUpRow(ref, ctx);
+  ctx.lookups.set(key, lookup);
   return lookup;
 }
 
@@ -179,7 +179,7 @@ async function lookUpRow(ref: ListedRef, ctx: Context): Promise<ListedRef | unde
     if (!id) throw NotFound.without('`clientId` to `session(id:)`');
     return lookup.findInList({ name: 'sessionsOfClient', id }, ref.id);
   }
-  // Upward links too: if the id may be shown, the record may be looked up.
+  // A record that is neither granted nor linked is looked up under the grants only.
   if (!ref.linked && !isGranted(ref, ctx)) {
     const proof = ref.type === 'Client' && recentProof(ref, ctx);
     const found = proof && (await lookup.findClient(ref.id, [proof as ClientList]));
@@ -201,7 +201,7 @@ const ARGUMENTS: Partial<Record<ListedRef['type'], string>> = {
   Client: '`clinicId` or `clinicianId`',
 };
 
-/** In the pages that this operation has read already, if they may hold the record. */
+/** The row on a page that this operation has read already; if parents are known, on a page of one of them. */
 function findInSeenPages(ref: ListedRef, ctx: Context): ListedRef | undefined {
   const parents = Object.values(parentsOf(ref)).filter(Boolean);
   for (const { rows } of ctx.seenPages) {

@@ -19,8 +19,8 @@ interface RecentList {
   readonly rows: Map<string, { readonly at: number; readonly page: number }>;
   /** When each page was last read, or found to be past the end. */
   readonly pages: Map<number, number>;
-  /** When it was last read through, and how long it was. */
-  readThrough?: { readonly at: number; readonly total: number };
+  /** When the whole list was last read, and how long it was. */
+  fullScan?: { readonly at: number; readonly total: number };
 }
 
 /** A filter does not change whose list it is. */
@@ -55,15 +55,15 @@ export function createRecentLists(now: () => number) {
   return {
     now,
     /** The whole unfiltered list was read, beginning at that time. */
-    recordReadThrough(list: ListRef, total: number, at: number): void {
+    recordFullScan(list: ListRef, total: number, at: number): void {
       const known = lists.get(pathOf(list));
-      if (known && !list.filter) known.readThrough = { at, total };
+      if (known && !list.filter) known.fullScan = { at, total };
     },
     /** After a change that may have added a row to the list with this path. */
-    forgetReadThrough: (path: string): void => void delete lists.get(path)?.readThrough,
-    /** True where the list was read through within the last minute without the record, and is as long as it was then. */
+    forgetFullScan: (path: string): void => void delete lists.get(path)?.fullScan,
+    /** True if the list was fully scanned within the last minute without the record, and is as long as it was then. */
     isAbsent(list: ListRef, id: string, total: number): boolean {
-      const { rows, readThrough: read } = lists.get(pathOf(list)) ?? {};
+      const { rows, fullScan: read } = lists.get(pathOf(list)) ?? {};
       if (!rows || read?.total !== total || read.at + PROOF_MS <= now()) return false;
       // With fewer rows than the list has, some are not known. A later event that names the record may follow a move.
       if (rows.size < total || rows.has(id)) return false;

@@ -52,7 +52,7 @@ function refsOf(list: ListRef, page: Page<Row>): Page<ListedRef> {
 
 /** Pages of one list that are read in parallel: enough to be quick, few enough to stop early. */
 const PAGES_AT_A_TIME = 4;
-/** Events that come together share a page that was read for one of them: not every event may cost a call. */
+/** Events that arrive within this time share the page that was read for one of them, so that not each costs a call. */
 const SHARED_MS = 250;
 
 interface LookupOptions {
@@ -125,8 +125,8 @@ export class Lookup {
   }
 
   /**
-   * In these lists, by default those where the client was last seen. Those are read first, at that page, a clinic's
-   * before a clinician's, who may be a secondary one of another clinic; small lists before large ones.
+   * Looks in these lists, by default those where the client was last seen. Those come first, starting at that page: a
+   * clinic's before a clinician's, who may be a secondary one from another clinic. The others follow, small ones first.
    */
   async findClient(id: Uuid, among?: readonly ClientList[]): Promise<ClientRef | undefined> {
     if (among?.length === 0) return undefined;
@@ -166,7 +166,7 @@ export class Lookup {
     return undefined;
   }
 
-  /** `rescanSince`: a row may have moved from a page not read yet to one that was. Older pages have to be read again. */
+  /** `rescanSince`: the list may have changed during the scan, so pages asked for before then must be read again. */
   private async scan<N extends ListName>(
     list: ListRef<N>,
     id: string,
@@ -206,9 +206,9 @@ export class Lookup {
       times.push(...pages.map((each) => each?.askedAt ?? began));
     }
     if (isChanged) return { rescanSince: recentLists.now() };
-    // With a cached page and one that was read now, too: as many rows may have come as went.
+    // Cached and new pages may not fit together: as many rows may have been added as were removed in between.
     const isMixed = Math.min(...times) < began && Math.max(...times) >= began;
-    if (!isMixed) recentLists.recordReadThrough(list, total, began);
+    if (!isMixed) recentLists.recordFullScan(list, total, began);
     return { rescanSince: isMixed ? began : undefined };
   }
 

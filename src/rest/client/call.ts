@@ -9,7 +9,7 @@ import { failureOf, jsonOf, verdictOf } from './response.ts';
 import { isOutage, nextDelay, type Failure } from './retry.ts';
 import { Attempt } from './transport.ts';
 
-/** For all attempts together. A request that must not be sent again may use all of it for its only attempt. */
+/** Time limit for all attempts together. A request that must not be sent again may use all of it for one attempt. */
 const CALL_MS = 15_000;
 
 const NO_TOKEN = '';
@@ -213,7 +213,7 @@ export class Call {
     // The first operation that is below its limit is charged.
     const charged = this.waiters.find(({ usage }) => usage.calls < usage.maxCalls)?.usage;
     if (!charged) return this.error('QUERY_TOO_EXPENSIVE', 'the operation has used up its calls');
-    // Without a token the gateway would not be ready, and would get no webhooks until tomorrow.
+    // The request for a token is exempt: without one the gateway is not ready, and gets no webhooks until tomorrow.
     const seconds = this.client.limiter.spend(this.target.endpoint === authenticate);
     if (seconds !== undefined)
       return this.error('UPSTREAM_RATE_LIMITED', 'the daily quota is used up', seconds);
@@ -232,7 +232,7 @@ export class Call {
     if (attempt.token !== NO_TOKEN) tokens.failed(attempt.token, failure, had401);
 
     const delayMs = nextDelay(this.failures, maxAttempts, this.endsAt - clock.now(), random);
-    // There may be no newer token to repeat the request with, and never is for the request for a token.
+    // After a 401 only a newer token helps, and the request for a token is sent without one.
     const isSameToken = attempt.token === NO_TOKEN || attempt.token === tokens.current();
     if (delayMs === null || (failure.kind === 'unauthorized' && isSameToken))
       return this.fail(failure.error);

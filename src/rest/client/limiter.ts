@@ -23,7 +23,7 @@ export function createLimiter(
   const waiting: Readonly<Record<Priority, CallQueue[]>> = { token: [], write: [], read: [] };
   let inFlight = 0;
   let isSending = false;
-  // The permits of the rate limit, refilled all the time.
+  // Permits of the rate limit, a token bucket that is refilled continuously.
   let permits = 1;
   let refilledAt = clock.now();
   let isPaused = false;
@@ -87,7 +87,7 @@ export function createLimiter(
       inFlight += 1;
       return true;
     },
-    /** Once for each operation that waits for the call. It is sent in the turn that comes first. */
+    /** Called once for each operation that waits for the call, which is sent at the first of their turns. */
     enqueue(call: CallQueue['calls'][number], queue: CallQueue): void {
       if (queue.calls.push(call) === 1) waiting[queue.priority].push(queue);
     },

@@ -13,8 +13,8 @@ import { retryAfterMsOf, type Failure } from './retry.ts';
 import type { Attempt, Outcome } from './transport.ts';
 
 /**
- * Undefined if the body is not JSON, or a page of a proxy or a firewall. A write is accepted by a 2xx with any other body
- * than such a page, or JSON that is incomplete: then it is null.
+ * Undefined if the body is not JSON, or is the HTML page of a proxy or a firewall. For a write, a 2xx with another kind
+ * of body means that it was accepted, and the result is null, unless the body is HTML or incomplete JSON.
  */
 export function jsonOf({ body, contentType }: Attempt, isWrite = false): unknown {
   const isJson = contentType.startsWith('application/json');
@@ -32,7 +32,7 @@ export function verdictOf({ outcome, status }: Attempt): Verdict {
   return outcome === 'aborted' || outcome === 'garbled' ? 'unclear' : 'failing';
 }
 
-const MEANINGS: Readonly<Record<Outcome, readonly [Failure['kind'], PartnerCode, string]>> = {
+const FAILURES: Readonly<Record<Outcome, readonly [Failure['kind'], PartnerCode, string]>> = {
   answered: ['final', 'UPSTREAM_BAD_RESPONSE', 'wanted JSON, but got something else'],
   unsent: ['unsent', 'UPSTREAM_UNAVAILABLE', 'no connection could be made'],
   timeout: ['unanswered', 'UPSTREAM_UNAVAILABLE', 'no answer came (timeout)'],
@@ -50,7 +50,7 @@ export function failureOf(route: string, attempt: Attempt, wallNow: number): Fai
     error: new PartnerError(code, route, what, retryAfter),
   });
   if (outcome !== 'answered' || isSuccess) {
-    const [kind, code, what] = MEANINGS[outcome];
+    const [kind, code, what] = FAILURES[outcome];
     const mayHaveTakenEffect = outcome !== 'unsent' && outcome !== 'aborted';
     const reason = unsentCode ? `${what} (${unsentCode})` : what;
     return { ...failed(kind, code, reason), mayHaveTakenEffect };
@@ -92,7 +92,7 @@ export function failureOf(route: string, attempt: Attempt, wallNow: number): Fai
     const what = 'the request conflicts with the present state';
     return { kind: 'final', error: new PartnerConflict('BAD_USER_INPUT', route, what) };
   }
-  // A redirect may follow a write that was made, and a proxy that gave up waiting has passed it on.
+  // A redirect may follow a successful write, and a proxy that timed out (408, 499) may have forwarded the request.
   const mayHaveTakenEffect = status < 400 || status === 408 || status === 499;
   const what = `${answered} in an unknown shape`;
   return { ...failed('final', 'UPSTREAM_BAD_RESPONSE', what), mayHaveTakenEffect };
@@ -100,7 +100,7 @@ export function failureOf(route: string, attempt: Attempt, wallNow: number): Fai
 
 /**
  * The two layers that answer with an error: the API's gateway (a bare `{message}`) and the application (`{error: {…}}`,
- * whose `message` is a string or an object with a `message` array). Its `type`, an internal class name, means nothing.
+ * whose `message` is a string or an object with a `message` array). Its `type` is an internal class name: ignored.
  */
 function shapeOf(body: unknown) {
   const { error, message }: JsonObject = isObject(body) ? body : {};

@@ -25,13 +25,13 @@ export function nextDelay(
   random: () => number,
 ): number | null {
   const last = failures.at(-1)!;
-  const alike = failures.filter(({ kind }) => kind === last.kind).length;
+  const sameKind = failures.filter(({ kind }) => kind === last.kind).length;
   let delayMs = Number.POSITIVE_INFINITY;
   if (last.kind === 'unauthorized') {
     // A 401 that is not the application's own may come from a proxy, behind which the request may have had an effect.
-    if (alike === 1 && (maxAttempts > 1 || !last.mayHaveTakenEffect)) delayMs = 0;
-  } else if (last.kind === 'throttled' && alike <= MAX_THROTTLED) {
-    delayMs = last.retryAfterMs ?? THROTTLED_BASE_MS * 2 ** (alike - 1);
+    if (sameKind === 1 && (maxAttempts > 1 || !last.mayHaveTakenEffect)) delayMs = 0;
+  } else if (last.kind === 'throttled' && sameKind <= MAX_THROTTLED) {
+    delayMs = last.retryAfterMs ?? THROTTLED_BASE_MS * 2 ** (sameKind - 1);
   } else if (isOutage(last)) {
     const failed = failures.filter(isOutage).length;
     // Nothing was sent, so even a request that must not be repeated may be tried once more.
@@ -59,7 +59,7 @@ export function retryAfterMsOf(header: string | undefined, wallNow: number): num
 const MAX_SAVED = 10;
 const REFILL_MS = 2_000;
 
-/** Retries of all calls together: in an outage each call must not become three. */
+/** A budget for the retries of all calls together: in an outage, retries must not triple the load. */
 export function createRetryBudget(clock: Clock) {
   let saved = MAX_SAVED;
   let refilledAt = clock.now();

@@ -98,7 +98,7 @@ export function createTokens(
         droppedFor403At = now;
       }
       if (kind !== 'unauthorized') return;
-      // The second attempt of a call may come late, and a write that may have taken effect has none.
+      // Not only by `had401`: a second attempt may come late, and a write that may have taken effect has none.
       const isNew = isCurrent && now - droppedFor401At < REFUSED_PAUSE_MS;
       const isNewRefused = had401 || (isNew && (mayHaveTakenEffect || value !== lastAccepted));
       const isPaused = () => now - newTokenRefusedAt < REFUSED_PAUSE_MS;

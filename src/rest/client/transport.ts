@@ -11,7 +11,7 @@ export type Outcome = 'answered' | 'unsent' | 'timeout' | 'reset' | 'cut' | 'gar
 const MAX_BODY_BYTES = 10 * 1024 * 1024;
 const EMPTY = Buffer.alloc(0);
 
-/** What undici calls an answer that it can't parse, with two lengths, or whose headers are larger than 16 KiB. */
+/** Names of undici's errors for an answer it can't parse, with two lengths, or with more than 16 KiB of headers. */
 const GARBLED: ReadonlySet<string> = new Set([
   'HTTPParserError',
   'ResponseContentLengthMismatchError',

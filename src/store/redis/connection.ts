@@ -1,4 +1,4 @@
-import { setTimeout as pause } from 'node:timers/promises';
+import { setTimeout as delay } from 'node:timers/promises';
 
 import { DisconnectsClientError, createClient } from 'redis';
 
@@ -12,7 +12,7 @@ const WAIT_MS = 1_000;
 const NOT_DURABLE =
   'Redis has neither an append-only file nor a replica: if it crashes, events are lost';
 
-/** Of keys, to which node-redis adds it, and of channels. One hash tag for all keys: a script may touch any of them. */
+/** Prefix of keys, added by node-redis, and of channels. All keys share a hash tag: a script may touch any of them. */
 export const PREFIX = '{partner-graph}:';
 
 /** A client that sends no command twice. A lost socket is replaced by a new client: see `createConnection`. */
@@ -35,7 +35,7 @@ export type Run = <Reply>(command: Command<Reply>) => Promise<Reply>;
 
 /**
  * A session has two sockets to one server, since WAIT blocks the commands behind it. It is replaced when the server is
- * lost or may not be the primary any more. It has its own clients: one that node-redis reconnects keeps its address.
+ * lost or may not be the primary any more. Each session has new clients: node-redis would reconnect to the old address.
  */
 export function createConnection(url: string, onProblem: (message: string) => void) {
   const { locate, database } = addressOf(url);
@@ -62,11 +62,11 @@ export function createConnection(url: string, onProblem: (message: string) => vo
         try {
           return await within(command(client));
         } catch (error) {
-          // Another command's failure closed the socket, and has the cause.
+          // The socket was closed after another command failed: `lastFailure` has the cause.
           if (error instanceof DisconnectsClientError) throw outOfReach();
           const failure = failureOf(error);
           if (failure instanceof WrongServer) replace(created, failure.message, { isLost: false });
-          // The same error is a timeout: a server that hangs keeps its socket open.
+          // `failureOf` returns a timeout unchanged. A server that hangs keeps its socket open and the client ready.
           else if (failure === error || !client.isReady) replace(created, failure.message);
           throw failure;
         }
@@ -150,13 +150,13 @@ export function createConnection(url: string, onProblem: (message: string) => vo
     const began = performance.now();
     for (let retry = 0; !isClosed; retry += 1) {
       // Full jitter: instances that lost the same server do not reconnect at the same time.
-      await pause(Math.random() * Math.min(2_000, 50 * 2 ** retry));
+      await delay(Math.random() * Math.min(2_000, 50 * 2 ** retry));
       try {
         return await connect();
       } catch (error) {
         lastFailure = error instanceof StoreUnavailable ? error.message : reasonOf(error);
         if (!isStart) continue;
-        // Reads work already.
+        // Reads work already, so the gateway starts. Retries go on in the background.
         if (session) return void connectWithRetry();
         if (error instanceof WrongServer) throw error;
         // A refusal is reported soon. Silence is given more time: machines are busy while everything starts.
@@ -170,7 +170,7 @@ export function createConnection(url: string, onProblem: (message: string) => vo
   }
 
   return {
-    /** Messages are for all databases of a server, so channels are named after it. */
+    /** Redis publishes to all databases of a server, so channel names include this one. */
     database,
     onProblem,
     /** For reads, and for writes that need not survive a crash of the primary. */

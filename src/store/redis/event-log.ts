@@ -21,7 +21,7 @@ const eventOf = ([id, [, receivedAt, , body]]: Entry): StoredEvent => ({
 });
 
 export function createRedisLog(connection: RedisConnection, retentionMs: number): EventLog {
-  /** On it, instances are notified of each other's events. */
+  /** The channel that notifies instances of each other's events. */
   const channel = `${PREFIX}appended:${connection.database}`;
   /** The state of the shared log, as last seen. `stamp` is when its newest event was received. */
   let seen = { epoch: '', newest: 0, stamp: '' };
@@ -101,10 +101,10 @@ export function createRedisLog(connection: RedisConnection, retentionMs: number)
 
 /**
  * KEYS: epoch, newest, events. ARGV, as JSON: what the caller knows of the log (its epoch, its newest position and when
- * that event was received, epochs that are over) with a fresh epoch to begin with; the script's own options. A log that
- * is gone, or shorter than the caller has seen it (an old copy took over), or has another event in that place (and other
- * instances were faster), or has an epoch that is over (an even older copy), is another log from here on: its positions
- * would be given a second time.
+ * that event was received, former epochs), with a fresh epoch; the script's own options. The log gets the fresh epoch,
+ * since positions are about to be used again, if it is gone; if it is shorter than the caller has seen it (an old copy
+ * took over); if it has another event at that position (other instances have appended to the copy already); or if its
+ * epoch is a former one (an even older copy took over).
  */
 const HEAD = `
   local known = cjson.decode(ARGV[1])
@@ -132,7 +132,7 @@ const pageScript = `${HEAD}
   local first = redis.call('XRANGE', KEYS[3], '-', '+', 'COUNT', 1)[1]
   local oldest = first and positionOf(first) - 1 or newest
   local after = '(' .. options.after .. '-0'
-  -- Of none at all, Redis answers null.
+  -- For COUNT 0, Redis answers null.
   local entries = redis.call('XRANGE', KEYS[3], after, '+', 'COUNT', options.limit) or {}
   return { { epoch, newest, stamp }, { oldest, entries } }
 `;

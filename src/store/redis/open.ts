@@ -101,7 +101,7 @@ function createBus(connection: RedisConnection): Store['bus'] {
 
   connection.onGap(() => {
     onGap?.();
-    // If this fails, the next session begins with it.
+    // If this fails, the next session sends it again.
     send(0).catch(() => {});
   });
 
@@ -118,7 +118,7 @@ function createBus(connection: RedisConnection): Store['bus'] {
         if (missing === 0) resolve();
       };
       acknowledge.set(id, () => count(-1));
-      // Waits for the timer: the next session makes the others drop all they have cached.
+      // If this fails, the timer ends the wait, and the next session makes the others drop their caches.
       send(id, message).then(count, () => undefined);
       await over;
       clearTimeout(timer);

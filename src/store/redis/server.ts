@@ -1,4 +1,4 @@
-import { setTimeout } from 'node:timers/promises';
+import { setTimeout as delay } from 'node:timers/promises';
 
 import { StoreUnavailable } from '../../errors.ts';
 import type { RedisClient, Run } from './connection.ts';
@@ -44,12 +44,12 @@ export function failureOf(error: unknown): StoreUnavailable {
   return new Failure(`Redis failed: ${reasonOf(error)}`, { cause: error });
 }
 
-/** INFO shows all of it, and is allowed where CONFIG is not. */
+/** Reads the server's role, replicas and settings from INFO, which is allowed where CONFIG is not. */
 export async function inspect(redis: RedisClient) {
   // Not all sections come by default everywhere.
   const info = await redis.info('all');
   const valueOf = (name: string) => new RegExp(`^${name}:(.*?)\\r?$`, 'm').exec(info)?.[1] ?? '';
-  // Until then INFO is answered as if there were no append-only file.
+  // While the server loads its data, INFO shows no append-only file.
   if (valueOf('loading') === '1')
     throw new StoreUnavailable('Redis failed: it is still loading its data (LOADING)');
   if (valueOf('role') === 'slave')
@@ -85,7 +85,7 @@ async function rewrite(run: Run): Promise<boolean> {
     const info = await run((redis) => redis.info('persistence'));
     if (!/^aof_rewrite_(in_progress|scheduled):1/m.test(info))
       return /^aof_last_bgrewrite_status:ok/m.test(info) && !/^aof_rewrites:0/m.test(info);
-    await setTimeout(50);
+    await delay(50);
   }
   return false;
 }

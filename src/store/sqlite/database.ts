@@ -95,14 +95,14 @@ export function openDatabase(path: string): DatabaseSync {
   }
 }
 
-/** One by one: Node's recursive way never ends where the system allows no directories, as in /proc. */
+/** One directory at a time: Node's `recursive` option never returns where none can be created, as in /proc. */
 function makeDir(dir: string): void {
   if (fs.statSync(dir, { throwIfNoEntry: false })?.isDirectory()) return;
   makeDir(dirname(dir));
   fs.mkdirSync(dir, { mode: 0o700 });
 }
 
-/** Of SQLite, or of the file system. */
+/** An error of SQLite or of the file system. */
 type Failure = Partial<Readonly<{ errcode: number; errstr: string; code: string }>>;
 
 export function sqliteFailureOf(error: unknown) {

@@ -43,7 +43,7 @@ function isNew({ key, time = '' }: NewEvent): boolean {
     INSERT INTO seen VALUES (${key}, ${time}, ${now})
     ON CONFLICT DO UPDATE SET at = excluded.at WHERE at < ${now - windowMs}`;
   if (changes === 0) return false;
-  // For events of this key without a time.
+  // So that a later copy without a time is detected too.
   if (time !== '') sql.run`INSERT OR REPLACE INTO seen VALUES (${key}, '', ${now})`;
   return true;
 }

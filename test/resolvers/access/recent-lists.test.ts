@@ -52,12 +52,12 @@ it('a list that was read through proves an absence only without a filter, and if
   const record = (page: number, ...rows: readonly string[]) =>
     lists.record(list, { rows: rows.map((row) => ({ id: row })), total: 2, page, askedAt: 600 });
   record(2, 'last');
-  lists.recordReadThrough(list, 2, 600);
+  lists.recordFullScan(list, 2, 600);
   expect(lists.isAbsent(list, 'absent', 2)).toBe(false);
   record(1, 'first');
   expect(lists.isAbsent(list, 'absent', 2)).toBe(true);
-  lists.forgetReadThrough(cachePathOf(list));
-  lists.recordReadThrough({ ...list, filter: { status: 'active' } }, 2, 600);
+  lists.forgetFullScan(cachePathOf(list));
+  lists.recordFullScan({ ...list, filter: { status: 'active' } }, 2, 600);
   expect(lists.isAbsent(list, 'absent', 2)).toBe(false);
 });
 
@@ -69,7 +69,7 @@ it('a list that was read through proves no absence of a client whose event came 
   const receive = () => lists.recordEvent(eventOf(clientId));
   receive();
   lists.record(list, { rows: [], total: 0, page: 1, askedAt: 600 });
-  lists.recordReadThrough(list, 0, 600);
+  lists.recordFullScan(list, 0, 600);
   expect(lists.isAbsent(list, clientId, 0)).toBe(true);
   now = 600;
   receive();
