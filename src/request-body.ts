@@ -4,7 +4,7 @@ import type { IncomingMessage } from 'node:http';
 const MAX_BUFFERED_BYTES = 64 * 2 ** 20;
 
 /** Memory that a chunk takes besides its bytes. A chunked body may have a chunk for each byte. */
-const CHUNK_BYTES = 300;
+export const CHUNK_BYTES = 300;
 
 export class BodyTooLarge extends Error {}
 

@@ -126,7 +126,7 @@ function limitConnections(server: Server, onRefused: () => void) {
   /** Connections whose last request is answered, the longest idle first. */
   const idle = new Set<Socket>();
   /** Requests of each connection whose responses are not sent completely: the current one and the pipelined ones. */
-  const running = createLimit<Socket>(101);
+  const running = createLimit<Socket>(17);
   /** One for all connections: a function for each would take a twentieth of a subscriber's memory. */
   function onClosed(this: Socket): void {
     open -= 1;

@@ -187,6 +187,8 @@ export function createUsage(
     /** Name, value, name, value. */
     traceHeaders,
     calls: 0,
+    /** Calls that it began, and that are neither sent nor ended yet. */
+    unsent: 0,
     cached: 0,
     coalesced: 0,
     retried: 0,
@@ -199,7 +201,8 @@ export function createUsage(
     /** Ends the operation early: reads are aborted, a write that was sent is not. */
     end(): void {
       this.isOver = true;
-      for (const call of this.joined) call.abandon(this);
+      // The last ones first: those that wait would get the slots of those that are aborted, and be sent.
+      for (const call of this.joined.toReversed()) call.abandon(this);
     },
   };
 }

@@ -157,6 +157,20 @@ describe('a response of the Partner API', () => {
     expect((await asked('list', answer)).codes).toEqual(['UPSTREAM_BAD_RESPONSE']);
   });
 
+  it('with two billion rows takes no more memory to look for one of them', async () => {
+    body = JSON.stringify(
+      page(
+        { totalItems: 2 ** 31 - 1, currentPage: undefined },
+        Array.from({ length: 10 }, (_, n) => ({ id: uuid(n) })),
+      ),
+    );
+    const query = 'query($id: ID!, $of: ID!) { client(id: $id, clinicianId: $of) { firstName } }';
+    const before = process.memoryUsage().rss;
+    const { errors } = await gateway.query(query, { id: uuid(99), of: uuid(98) });
+    expect(errors?.[0]?.extensions.code).toBe('QUERY_TOO_EXPENSIVE');
+    expect(process.memoryUsage().rss - before).toBeLessThan(300e6);
+  });
+
   it('with page 0 of 0 is an empty list', async () => {
     const { data, codes } = await asked('list', page({ totalPages: 0, currentPage: 0 }, []));
     expect(codes).toEqual([]);

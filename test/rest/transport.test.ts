@@ -41,6 +41,14 @@ describe('an invalid response', () => {
     ['a gzip bomb', send('application/json', gzipSync(Buffer.alloc(20 * 1024 * 1024)))],
     ['a body without end', endless(200)],
     [
+      'a body in 40,000 pieces',
+      (_, response) => {
+        response.writeHead(200, { 'content-type': 'application/json' });
+        for (let piece = 0; piece < 40_000; piece += 1) response.write(' ');
+        response.end('{"isLoading":false,"note":[]}');
+      },
+    ],
+    [
       'a header of 1 MB',
       (_, response) => answer(response, 200, {}, { 'x-large': 'x'.repeat(1024 * 1024) }),
     ],

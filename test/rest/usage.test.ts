@@ -28,6 +28,23 @@ describe('the budget of an operation', () => {
     expect(other).toMatchObject({ calls: 1, retried: 1 });
   });
 
+  it('includes calls that wait for a slot: those past it fail at once', async () => {
+    await using setup = await setUp(() => undefined, { maxConcurrency: 1 });
+    const usage = createUsage({ maxCalls: 3 });
+    const loaders = setup.partner.loadersFor(usage);
+    const loading = [1, 2, 3, 4, 5].map((n) => codeOf(loaders.record(recordEndpoints.note, id(n))));
+    expect(await Promise.race(loading)).toBe('QUERY_TOO_EXPENSIVE');
+    await expect.poll(() => setup.partner.state()).toMatchObject({ inFlight: 1, queued: 2 });
+    usage.end();
+    const [sent, , , fourth, fifth] = await Promise.all(loading);
+    expect([sent, fourth, fifth]).toEqual([
+      'TIMEOUT',
+      'QUERY_TOO_EXPENSIVE',
+      'QUERY_TOO_EXPENSIVE',
+    ]);
+    expect(usage).toMatchObject({ calls: 1, unsent: 0 });
+  });
+
   it('does not include cached or shared calls', async () => {
     await using setup = await setUp(numbered);
     await loadersOf(setup.partner).record(recordEndpoints.note, id(1));

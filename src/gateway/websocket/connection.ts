@@ -85,6 +85,8 @@ export class WsConnection implements ProtocolSocket, OpenConnection {
     if (!this.isOpen) return;
     this.release();
     this.ws.close(code, REASONS[code] ?? given);
+    // By default `ws` waits 30 s for the client's answer. Strangers must not keep their half-sent messages here so long.
+    if (!this.viewer) setTimeout(() => this.ws.terminate(), 1_000).unref();
   }
 
   /** Frees its resources now: the client may acknowledge the close late, or never. */

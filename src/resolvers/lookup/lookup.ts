@@ -187,8 +187,10 @@ export class Lookup {
     if (here) return { row: here };
     const { total, page } = first;
     if (absentSince !== undefined && recentLists.isAbsent(list, id, total)) return {};
-    // Nearest first: rows move by a few places, not by many.
-    const rest = pagesBetween(1, Math.ceil(total / PAGE_SIZE))
+    const lastPage = Math.ceil(total / PAGE_SIZE);
+    const { maxCalls } = this.ctx.usage;
+    // Nearest first: rows move by a few places, not by many. Others can't be read, and a wrong total may be huge.
+    const rest = pagesBetween(Math.max(1, page - maxCalls), Math.min(lastPage, page + maxCalls))
       .filter((each) => each !== page)
       .toSorted((a, b) => Math.abs(a - page) - Math.abs(b - page));
     let isChanged = false;
@@ -208,7 +210,7 @@ export class Lookup {
     if (isChanged) return { rescanSince: recentLists.now() };
     // Cached and new pages may not fit together: as many rows may have been added as were removed in between.
     const isMixed = Math.min(...times) < began && Math.max(...times) >= began;
-    if (!isMixed) recentLists.recordFullScan(list, total, began);
+    if (!isMixed && lastPage <= maxCalls) recentLists.recordFullScan(list, total, began);
     return { rescanSince: isMixed ? began : undefined };
   }
 

@@ -14,6 +14,7 @@ const CALL_MS = 15_000;
 
 const NO_TOKEN = '';
 const NO_TIME = 'no clear answer within 15 s';
+const NO_CALLS_LEFT = 'the operation has used up its calls';
 
 /**
  * One call to the Partner API with all its attempts: `send` (breaker, token, slot, call limit, quota) → `dispatch` →
@@ -44,6 +45,7 @@ export class Call {
     this.usage = usage;
     this.askedAt = client.clock.now();
     this.breaker = client.breakerOf(target.endpoint);
+    usage.unsent += 1;
   }
 
   join(usage: Usage): Promise<CacheEntry> {
@@ -57,6 +59,10 @@ export class Call {
   /** Called again once there is a token, the limiter gives it a slot, or another attempt is due. */
   send({ hasSlot = false } = {}): void {
     const { limiter, tokens } = this.client;
+    const { calls, maxCalls, unsent } = this.usage;
+    // Calls that wait count too: an operation may ask for thousands.
+    if (this.endsAt === 0 && !hasSlot && calls + unsent > maxCalls)
+      return this.fail(this.error('QUERY_TOO_EXPENSIVE', NO_CALLS_LEFT));
     const isRefused = this.breaker.refuses();
     const token = this.target.endpoint === authenticate ? NO_TOKEN : tokens.current();
     if (hasSlot && (isRefused || token === undefined)) limiter.release();
@@ -180,6 +186,7 @@ export class Call {
     if (isNullable && hasCode(error, 'NOT_FOUND')) return this.resolve(null, 0);
     this.isOver = true;
     this.isQueued = false;
+    if (this.endsAt === 0) this.usage.unsent -= 1;
     this.cancelTimer?.();
     this.client.detach(this);
     // A lock or a conflict may be the effect of an earlier attempt.
@@ -208,11 +215,12 @@ export class Call {
   /** Counts an attempt for its operation and the daily quota. Returns an error if it may not be made. */
   private charge(): PartnerError | undefined {
     const now = this.client.clock.now();
-    if (this.endsAt === 0) this.endsAt = now + CALL_MS;
+    if (this.endsAt === 0) this.usage.unsent -= 1;
+    this.endsAt ||= now + CALL_MS;
     if (now >= this.endsAt) return this.error('UPSTREAM_UNAVAILABLE', NO_TIME);
     // The first operation that is below its limit is charged.
     const charged = this.waiters.find(({ usage }) => usage.calls < usage.maxCalls)?.usage;
-    if (!charged) return this.error('QUERY_TOO_EXPENSIVE', 'the operation has used up its calls');
+    if (!charged) return this.error('QUERY_TOO_EXPENSIVE', NO_CALLS_LEFT);
     // The request for a token is exempt: without one the gateway is not ready, and gets no webhooks until tomorrow.
     const seconds = this.client.limiter.spend(this.target.endpoint === authenticate);
     if (seconds !== undefined)

@@ -1,5 +1,6 @@
 import type { Dispatcher } from 'undici';
 import { endOfTurn } from '../../end-of-turn.ts';
+import { CHUNK_BYTES } from '../../request-body.ts';
 import type { Call } from './call.ts';
 
 /**
@@ -77,8 +78,9 @@ export class Attempt implements Dispatcher.DispatchHandler {
   onResponseData(_: unknown, chunk: Buffer): void {
     this.chunks.push(chunk);
     this.receivedBytes += chunk.length;
+    const buffered = this.receivedBytes + CHUNK_BYTES * (this.chunks.length - 1);
     // For an error the status is enough.
-    if (this.receivedBytes > MAX_BODY_BYTES) this.end(this.status >= 400 ? 'answered' : 'garbled');
+    if (buffered > MAX_BODY_BYTES) this.end(this.status >= 400 ? 'answered' : 'garbled');
   }
 
   onResponseEnd(): void {

@@ -102,6 +102,18 @@ describe('the first message', () => {
     expect((await socket.closed).code).toBe(4408);
   });
 
+  it('is not awaited from a client that does not answer the close', async () => {
+    await using shortLimit = await openGateway({ limits: { socketInitMs: 150 } });
+    const { hostname, port } = new URL(shortLimit.url);
+    const socket = connect(Number(port), hostname).resume();
+    const key =
+      'Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==';
+    socket.write(`GET /graphql HTTP/1.1\r\nHost: a\r\n${key}\r\nSec-WebSocket-Version: 13\r\n\r\n`);
+    const began = performance.now();
+    await once(socket, 'close');
+    expect(performance.now() - began).toBeLessThan(10_000);
+  });
+
   it('is acknowledged with a valid token, under either key', async () => {
     using socket = await dialIn(gateway, await ours());
     expect(socket.ws.readyState).toBe(socket.ws.OPEN);
