@@ -1,4 +1,6 @@
 import type { Limits } from '../config.ts';
+import type { Viewer } from '../viewer/viewer.ts';
+import type { GatewayParts } from './gateway.ts';
 
 /** A connection that stays open: a socket or an event stream. */
 export interface OpenConnection {
@@ -30,8 +32,8 @@ export function createOpenConnections(limits: Limits) {
     pingEveryMs: socketPingMs - checkMs,
     open,
     perViewer: createLimit<string>(socketsPerViewer),
-    /** Characters of large results that a viewer has not read yet: they must not fill the memory. */
-    unread: createLimit<string>(unreadCharacters),
+    /** Characters of large messages that a viewer has not read yet: they must not fill the memory. */
+    unread: createLimit<string>(unreadCharacters, LARGE_CHARACTERS),
     /** Ends all connections gracefully. Those that are left after 3 s, or `drainMs` if busy, are destroyed. */
     close(drainMs: number): void {
       for (const connection of open) connection.end();
@@ -46,11 +48,11 @@ export function createOpenConnections(limits: Limits) {
   };
 }
 
-/** A result of this many characters is sent as bytes, outside the heap, and counts as unread until it is sent. */
+/** A message of this many characters is sent as bytes, outside the heap, and counts as unread until it is sent. */
 export const LARGE_CHARACTERS = 65_536;
 
-/** Counts what each viewer or connection uses at a time: no one may take all of it. */
-export function createLimit<Key>(max: number) {
+/** Counts what each viewer or connection uses at a time: no one may take all of it. Amounts below `min` don't count. */
+export function createLimit<Key>(max: number, min = 1) {
   /** Only keys whose amount is above zero. */
   const used = new Map<Key, number>();
   const isReached = (key: Key): boolean => (used.get(key) ?? 0) >= max;
@@ -60,11 +62,13 @@ export function createLimit<Key>(max: number) {
     isReached,
     /** False if the limit is reached. */
     acquire(key: Key, amount = 1): boolean {
+      if (amount < min) return true;
       if (isReached(key)) return false;
       used.set(key, (used.get(key) ?? 0) + amount);
       return true;
     },
     release(key: Key, amount = 1): void {
+      if (amount < min) return;
       const left = (used.get(key) ?? 0) - amount;
       if (left > 0) used.set(key, left);
       else used.delete(key);
@@ -77,26 +81,48 @@ export class Backlog {
   /** As text: all subscribers' strings share the payload, but each one's bytes would be a copy. */
   readonly #waiting: string[] = [];
   #waitingBytes = 0;
-  /** Resolves once the reader has caught up. */
-  readonly caughtUp = Promise.withResolvers<void>();
+  /** The length of the message that was taken last. */
+  #sending = 0;
+  readonly #caughtUp = Promise.withResolvers<void>();
+  readonly #limits: Limits;
+  readonly #unread: ReturnType<typeof createLimit<string>>;
+  readonly #subject: string;
 
-  /** Undefined if the backlog is full. The transport holds one more event, and may hold results of queries. */
-  put(text: string, limits: Pick<Limits, 'socketQueueEvents' | 'socketQueueBytes'>) {
-    const isFull =
-      this.#waiting.length >= limits.socketQueueEvents ||
-      this.#waitingBytes + text.length > limits.socketQueueBytes;
-    // A single event may wait, however large: a client that resumes would otherwise never get it.
-    if (isFull && this.#waiting.length > 0) return undefined;
-    this.#waiting.push(text);
-    this.#waitingBytes += text.length;
-    return this.caughtUp.promise;
+  constructor({ config, connections }: GatewayParts, { subject }: Viewer) {
+    this.#limits = config.limits;
+    this.#unread = connections.unread;
+    this.#subject = subject;
   }
 
-  /** The next message, once the client can take one. Undefined if none waits: the client has caught up. */
+  /** False if it is full, or the viewer has too much unread. The transport may also hold results of queries. */
+  put(text: string): boolean {
+    if (!this.#unread.acquire(this.#subject, text.length)) return false;
+    this.#waiting.push(text);
+    this.#waitingBytes += text.length;
+    const { socketQueueEvents, socketQueueBytes } = this.#limits;
+    // A single event may wait, however large: a client that resumes would otherwise never get it.
+    if (this.#waiting.length === 1) return true;
+    return this.#waiting.length <= socketQueueEvents && this.#waitingBytes <= socketQueueBytes;
+  }
+
+  /** The next message, once the one before is sent. Undefined if none waits: the client has caught up. */
   take(): string | undefined {
+    this.#unread.release(this.#subject, this.#sending);
     const text = this.#waiting.shift();
-    this.#waitingBytes -= text?.length ?? 0;
-    if (text === undefined) this.caughtUp.resolve();
+    this.#sending = text?.length ?? 0;
+    this.#waitingBytes -= this.#sending;
+    if (text === undefined) this.#caughtUp.resolve();
     return text;
+  }
+
+  /** Drops the messages that wait. */
+  clear(): void {
+    for (const { length } of this.#waiting.splice(0)) this.#unread.release(this.#subject, length);
+    this.#waitingBytes = 0;
+  }
+
+  /** Resolves once all messages are sent. Undefined if they are. */
+  get caughtUp(): Promise<void> | undefined {
+    return this.#waiting.length > 0 || this.#sending > 0 ? this.#caughtUp.promise : undefined;
   }
 }

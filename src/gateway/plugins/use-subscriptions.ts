@@ -63,11 +63,15 @@ export function useSubscriptions(parts: GatewayParts, { subscribe }: Subscriptio
  * without `complete` if the client should reconnect: its token has expired, it is too slow, or this process ends.
  */
 function createSseStream({ res, viewer }: Required<GatewayContext>, parts: GatewayParts) {
-  let backlog = new Backlog();
+  let backlog = new Backlog(parts, viewer);
   /** Ends Yoga's wait for a result. */
   let wake: (() => void) | undefined;
   const isClosed = (): boolean => res.writableEnded || res.destroyed;
-  res.once('close', () => wake?.());
+  res.once('close', () => {
+    backlog.clear();
+    backlog.take();
+    wake?.();
+  });
 
   return {
     check() {
@@ -82,11 +86,12 @@ function createSseStream({ res, viewer }: Required<GatewayContext>, parts: Gatew
       else res.destroy();
     },
     destroy: () => void res.destroy(),
+    get caughtUp() {
+      return backlog.caughtUp;
+    },
     prepare: (json) => () => {
       if (isClosed()) return;
-      const caughtUp = backlog.put(json, parts.config.limits);
-      wake?.();
-      if (caughtUp) return caughtUp;
+      if (backlog.put(json)) return wake?.();
       parts.metrics.slowConsumerClosed();
       // The client reads nothing, so a graceful end would not reach it.
       res.destroy();
@@ -97,7 +102,7 @@ function createSseStream({ res, viewer }: Required<GatewayContext>, parts: Gatew
         // Yoga sends what `stringify` returns.
         if (json !== undefined) yield { stringify: () => json };
         else {
-          backlog = new Backlog();
+          backlog = new Backlog(parts, viewer);
           await new Promise<void>((resolve) => (wake = resolve));
         }
       }

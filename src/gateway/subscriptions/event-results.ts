@@ -7,12 +7,16 @@ import { auditEventRead, isVisible } from '../../resolvers/event-log.ts';
 import { type Usage, createUsage } from '../../rest/partner.ts';
 import { type ResultBasis, basisOf, isValid } from '../plugins/use-answer-cache.ts';
 import type { GatewayParts } from '../gateway.ts';
+import { LARGE_CHARACTERS } from '../open-connections.ts';
 import type { SharedOperation } from './subscriptions.ts';
 
-/** The result of an event for a subscription, executed and serialized once for all its receivers. */
+/** The result of an event for a subscription, executed once for all its receivers. */
 export interface EventResult {
   /** Undefined if the viewer may not see the event. */
-  readonly json?: string;
+  readonly response?: object;
+  /** The response as JSON. A large one is serialized again when it is sent: results that wait must not fill the memory. */
+  readonly text?: string | undefined;
+  readonly length?: number;
   /** Records that it shows, and records that it names but does not show, for the audit of each receiver. */
   readonly records: readonly string[];
   readonly denied: readonly string[];
@@ -33,7 +37,7 @@ export function createEventResults({ services, config, maskErrors }: GatewayPart
   const results = new LRUCache<string, EventResult, Parameters<typeof execute>>({
     ...recent,
     maxSize: 8 * 2 ** 20,
-    sizeCalculation: ({ json = '' }, key) => key.length + json.length,
+    sizeCalculation: ({ length = 0 }, key) => key.length + length,
     fetchMethod: (_key, _stale, { context }) =>
       services.hub.runOrQuarantine(context[0], 'execute', () => execute(...context)),
     // A result that is evicted while it is made is still returned.
@@ -61,8 +65,12 @@ export function createEventResults({ services, config, maskErrors }: GatewayPart
       const masked = errors && maskErrors({ data, errors }, estimated);
       const { read = [], denied = [] } = contextValue.audit ?? {};
       const { cachePolicy, startPosition } = contextValue;
+      const response = { errors: masked, data };
+      const text = JSON.stringify(response);
       return {
-        json: JSON.stringify({ errors: masked, data }),
+        response,
+        text: text.length < LARGE_CHARACTERS ? text : undefined,
+        length: text.length,
         records: [...read],
         denied: [...denied],
         basis: errors ? undefined : basisOf(contextValue),

@@ -15,6 +15,7 @@ import { PartnerError } from '../../rest/errors.ts';
 import type { Position } from '../../store/store.ts';
 import { type Viewer, hasExpired } from '../../viewer/viewer.ts';
 import type { GatewayParts } from '../gateway.ts';
+
 import type { GatewayContext } from '../yoga.ts';
 import { type EventResult, createEventResults } from './event-results.ts';
 
@@ -36,8 +37,10 @@ const MAX_STARTS = 32;
 
 /** Where a subscription's results are sent. It limits what may wait. */
 export interface Sink {
-  /** Builds the message and returns a function that sends it. A replay awaits the function's promise. */
-  prepare(json: string): () => void | Promise<void>;
+  /** Exists while a message waits for the client to read. */
+  readonly caughtUp: Promise<void> | undefined;
+  /** Builds the message and returns a function that sends it. */
+  prepare(json: string): () => void;
   /** Makes the client reconnect and resume by its cursor. */
   end(): void;
 }
@@ -94,7 +97,7 @@ export function createSubscriptions(parts: GatewayParts) {
     return turn;
   }
 
-  /** Executes events in parallel, and delivers results in the log's order. A replay is as fast as its client reads. */
+  /** Executes events in parallel, and delivers results in the log's order. */
   function createQueue(operation: SharedOperation, receivers: Receivers, isReplay: boolean) {
     const { key, name } = operation;
     const waiting: PartnerEvent[] = [];
@@ -115,8 +118,10 @@ export function createSubscriptions(parts: GatewayParts) {
       const executed = resultWhenPossible(event);
       executed.catch(() => undefined); // Handled in its turn: what came before is delivered first.
       delivered = delivered.then(async () => {
-        const delivery = deliver(event, await executed);
-        if (isReplay) await delivery;
+        const result = await executed;
+        // A replay is as fast as its client reads. It has one receiver.
+        for (const { sink } of isReplay ? receivers : []) while (sink.caughtUp) await sink.caughtUp;
+        deliver(event, result);
         executing -= 1;
         executeNext();
       });
@@ -145,9 +150,10 @@ export function createSubscriptions(parts: GatewayParts) {
       }
     }
 
-    function deliver({ position }: PartnerEvent, result?: EventResult): void | Promise<void> {
-      if (result?.json === undefined) return;
-      const { json, records, denied } = result;
+    function deliver({ position }: PartnerEvent, result?: EventResult): void {
+      if (!result?.response) return;
+      const { response, records, denied } = result;
+      const json = result.text ?? JSON.stringify(response);
       // Their clients resume by their cursors, with new tokens.
       for (const subscription of receivers) if (hasExpired(subscription.viewer)) subscription.end();
       const reached = [...receivers].filter(({ since }) => position > since);
@@ -155,13 +161,10 @@ export function createSubscriptions(parts: GatewayParts) {
       metrics.eventsDelivered(subjects.length);
       audit?.delivered({ operation: name, records, outcome: 'delivered' }, subjects);
       audit?.delivered({ operation: name, records: denied, outcome: 'denied' }, subjects);
-      let sent: void | Promise<void> = undefined;
       for (let at = 0; at < reached.length; at += BURST) {
         const sends = reached.slice(at, at + BURST).map(({ sink }) => sink.prepare(json));
-        for (const send of sends) sent = send();
+        for (const send of sends) send();
       }
-      // Only a replay awaits it, and a replay has one receiver.
-      return sent;
     }
 
     /** Ends the subscriptions: going on would leave a gap unnoticed. */

@@ -188,7 +188,11 @@ class SocketOperation implements AsyncIterableIterator<ExecutionResult, undefine
     else result.end();
   }
 
-  prepare(json: string): () => void | Promise<void> {
+  get caughtUp(): Promise<void> | undefined {
+    return this.#connection.caughtUp;
+  }
+
+  prepare(json: string): () => void {
     const text = `${this.#head}${json}}`;
     const bytes = Buffer.from(text);
     return () => this.#connection.deliver(text, bytes);

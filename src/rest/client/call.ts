@@ -86,7 +86,7 @@ export class Call {
     const { apiKey, clock, pathPrefix, pool, timeoutMs } = this.client;
     const { body = null, endpoint, key } = this.target;
     this.breaker.enter(this);
-    const headers = ['X-API-Key', apiKey];
+    const headers = ['X-API-Key', apiKey, 'Accept-Encoding', 'identity'];
     if (token !== NO_TOKEN) headers.push('Access-Token', token);
     if (body !== null) headers.push('Content-Type', 'application/json');
     headers.push(...this.usage.traceHeaders);

@@ -94,7 +94,7 @@ export class Attempt implements Dispatcher.DispatchHandler {
     if (this.holdsSlot) this.call.client.limiter.release();
     else if (!this.isSent) this.finish('unsent');
     else if (GARBLED.has(error.name)) this.finish('garbled');
-    else this.finish(this.status > 0 ? 'cut' : 'reset');
+    else this.finish(this.status >= 200 ? 'cut' : 'reset');
   }
 
   private finish(outcome: Outcome): void {

@@ -49,10 +49,10 @@ function connectionOf(
 it('sends the events that wait, also after other messages were buffered', () => {
   const { ws, sent, sendNext } = slowSocket();
   const connection = connectionOf(ws);
-  void connection.deliver('1');
-  void connection.deliver('2');
+  connection.deliver('1');
+  connection.deliver('2');
   connection.send('result');
-  void connection.deliver('3');
+  connection.deliver('3');
   for (let message = 0; message < 3; message += 1) sendNext();
   sendNext();
   expect(sent).toEqual(['1', '2', 'result', '3']);
@@ -63,7 +63,7 @@ it('sends events after a large result', () => {
   const connection = connectionOf(ws);
   const result = 'ü'.repeat(2 * 2 ** 20);
   connection.send(result);
-  for (const event of ['1', '2', '3']) void connection.deliver(event);
+  for (const event of ['1', '2', '3']) connection.deliver(event);
   for (let message = 0; message < 4; message += 1) sendNext();
   expect(sent).toEqual([result, '1', '2', '3']);
 });
@@ -71,7 +71,7 @@ it('sends events after a large result', () => {
 it('sends no event that waits once the token has expired, and still sends results', () => {
   const { ws, sent, sendNext } = slowSocket();
   const connection = connectionOf(ws);
-  for (const event of ['1', '2', '3']) void connection.deliver(event);
+  for (const event of ['1', '2', '3']) connection.deliver(event);
   connection.viewer = { ...SANDBOX_VIEWER, expiresAt: Date.now() };
   connection.send('result');
   for (let message = 0; message < 4; message += 1) sendNext();
@@ -137,6 +137,27 @@ it('closes before a large result if the viewer has too many unread, until they a
   expect(second.isOpen).toBe(true);
   second.send(result);
   expect(second.isOpen).toBe(false);
+  slow.sendNext();
+  expect(unread.used.size).toBe(0);
+});
+
+it('closes before a large event if the viewer has too many unread, and counts none that is sent or dropped', () => {
+  const unread = createLimit<string>(150_000, 65_536);
+  const [slow, other] = [slowSocket(), slowSocket()];
+  const event = 'x'.repeat(100_000);
+  const first = connectionOf(slow.ws, undefined, unread);
+  first.deliver(event);
+  first.deliver(event);
+  const second = connectionOf(other.ws, undefined, unread);
+  second.deliver('short');
+  expect(second.isOpen).toBe(true);
+  second.deliver(event);
+  expect(second.isOpen).toBe(false);
+  slow.sendNext();
+  expect([...unread.used.values()]).toEqual([event.length]);
+  first.deliver(event);
+  first.close();
+  expect([...unread.used.values()]).toEqual([event.length]);
   slow.sendNext();
   expect(unread.used.size).toBe(0);
 });
