@@ -122,7 +122,8 @@ class ResponseSize {
 
   /** Returns the value. Only copies count: the limit of calls bounds how many different values there are. */
   addValue<T>(value: T): T {
-    if (typeof value !== 'object' || value === null) return value;
+    const isLong = typeof value === 'string' ? value.length > 100 : value instanceof Object;
+    if (!isLong) return value;
     if (this.#values.has(value)) this.add(JSON.stringify(value).length);
     this.#values.add(value);
     return value;

@@ -114,7 +114,10 @@ builder.objectType('SessionTranscriptError', {
   description: 'Transcription failed: there will be no transcript and no note.',
   interfaces: ['SessionEvent', 'PartnerEvent'],
   fields: (t) => ({
-    error: t.expose('error', required('String', 'The error, as the Partner API describes it.')),
+    error: t.field({
+      ...required('String', 'The error, as the Partner API describes it.'),
+      resolve: ({ error }, _args, ctx) => ctx.responseSize.addValue(error),
+    }),
   }),
 });
 

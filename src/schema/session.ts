@@ -1,3 +1,7 @@
+import type { GraphQLResolveInfo } from 'graphql';
+
+import type { Context } from '../context.ts';
+import { textOf } from '../json.ts';
 import { isNoteLocked, mdms, noteOfSession, transcripts } from '../resolvers/artifacts.ts';
 import { eventsOfSession } from '../resolvers/event-log.ts';
 import { clientOfSession, sessionOfNote } from '../resolvers/records.ts';
@@ -93,20 +97,21 @@ objectType('TranscriptItem', 'One uninterrupted utterance of a speaker.', () => 
 /** A short value with its name. */
 const VALUE_BYTES = 20;
 
+/** Returns the items, and counts them with the selected fields: each alias of a text returns it once more. */
+function counted<T extends object>(items: readonly T[], ctx: Context, info: GraphQLResolveInfo) {
+  for (const { field } of selectedSubfields(info, ctx))
+    for (const item of items)
+      ctx.responseSize.add(VALUE_BYTES + (textOf(item[field.name as keyof T])?.length ?? 0));
+  return ctx.responseSize.addValue(items);
+}
+
 objectType('Transcript', 'The transcript of a session, by speaker.', (t) => ({
   session: t.expose('session', required('Session', 'The session that was transcribed.')),
   items: t.field({
     type: ['TranscriptItem'],
     description: 'The utterances, in the order in which the Partner API returned them.',
     nullable: false,
-    resolve: ({ record: { items } }, _args, ctx, info) => {
-      const subfields = selectedSubfields(info, ctx);
-      // Each alias of the text returns it once more.
-      const times = subfields.filter(({ field }) => field.name === 'transcript').length;
-      const characters = items.reduce((sum, { transcript }) => sum + (transcript?.length ?? 0), 0);
-      ctx.responseSize.add(items.length * subfields.length * VALUE_BYTES + characters * times);
-      return ctx.responseSize.addValue(items);
-    },
+    resolve: ({ record }, _args, ctx, info) => counted(record.items, ctx, info),
   }),
   raw: REQUIRED_RAW,
 }));
@@ -140,7 +145,10 @@ objectType('MDM', 'Medical decision making elements of a session.', (t) => ({
     'session',
     required('Session', 'The session that the elements were identified in.'),
   ),
-  problemsAddressed: required(['ProblemAddressed'], 'The problems addressed in the session.'),
+  problemsAddressed: t.field({
+    ...required(['ProblemAddressed'], 'The problems addressed in the session.'),
+    resolve: ({ record }, _args, ctx, info) => counted(record.problemsAddressed, ctx, info),
+  }),
   risk: optional('JSON', 'The risk of complications, as the Partner API returned it.'),
   crisisIntervention: optional('Boolean', 'Whether crisis intervention was identified.'),
   raw: REQUIRED_RAW,
@@ -166,7 +174,10 @@ objectType('AssessmentScore', 'The score of a client in one assessment.', (t) =>
   assessmentScoreId: t.expose('id', required('UUID', 'UUID of the score.')),
   assessmentId: 'Identifier of the assessment, such as `phq9`.',
   totalScore: optional('Float', 'Total score.'),
-  answers: required(['AssessmentAnswer'], 'The answers, one for each question.'),
+  answers: t.field({
+    ...required(['AssessmentAnswer'], 'The answers, one for each question.'),
+    resolve: ({ record }, _args, ctx, info) => counted(record.answers, ctx, info),
+  }),
   client: optional(
     'Client',
     'The client who was assessed. Null for a score that was requested by its bare UUID.',

@@ -1,3 +1,5 @@
+import { randomUUID } from 'node:crypto';
+
 import * as fc from 'fast-check';
 import { type GraphQLObjectType, getNamedType, parse, validateExecutionArgs } from 'graphql';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -359,6 +361,35 @@ describe('a response', () => {
       `{ session(id: "${ids.session(3, nth)}") { transcript { items { ${members.join(' ')} } } } }`,
     );
     expect(failures(answer)).toEqual(['session.transcript.items: QUERY_TOO_EXPENSIVE']);
+  });
+
+  it('counts every copy of a text in MDM elements, scores and lists', async () => {
+    const text = 'x'.repeat(2 ** 20);
+    const aliases = (name: string) => Array.from({ length: 40 }, (_, n) => `a${n}: ${name}`);
+    const { sandbox } = gateway;
+    sandbox.answerNext('/sessions/:sessionId/mdm', {
+      body: { problemsAddressed: [{ rationale: text }] },
+    });
+    const mdm = await gateway.query(
+      `{ session(id: "${ids.session(2, 3)}") { mdm { problemsAddressed { ${aliases('rationale')} } } } }`,
+    );
+    expect(failures(mdm)).toEqual(['session.mdm.problemsAddressed: QUERY_TOO_EXPENSIVE']);
+    sandbox.answerNext('/assessment-scores/:id', { body: { answers: [{ answerDisplay: text }] } });
+    const score = await gateway.query(
+      `{ assessmentScore(id: "${randomUUID()}") { answers { ${aliases('answerDisplay')} } } }`,
+    );
+    expect(failures(score)).toEqual(['assessmentScore.answers: QUERY_TOO_EXPENSIVE']);
+    const body = {
+      data: [{ id: randomUUID(), externalId: text }],
+      meta: { totalItems: 1, currentPage: 1 },
+    };
+    sandbox.answerNext('/clinicians/:clinicianId/clients', { body });
+    const list = await gateway.query(
+      `{ clinician(id: "${randomUUID()}") { clients { nodes { ${aliases('externalId')} } } } }`,
+    );
+    const { nodes } = list.data.clinician.clients;
+    expect(Object.values(nodes[0]).filter((value) => value === text)).toHaveLength(32);
+    expect(new Set(codes(list))).toEqual(new Set(['QUERY_TOO_EXPENSIVE']));
   });
 
   it('has about 33,000 rows and links upward at most', async () => {

@@ -1,6 +1,7 @@
 import * as fc from 'fast-check';
 import {
   type ExecutionResult,
+  GraphQLError,
   type GraphQLFieldResolver,
   type ValidatedExecutionArgs,
   buildSchema,
@@ -12,6 +13,7 @@ import {
 } from 'graphql';
 import { describe, expect, it } from 'vitest';
 
+import { NotFound } from '../../src/errors.ts';
 import { createErrorMasking } from '../../src/gateway/plugins/use-error-masking.ts';
 import { createExecutor } from '../../src/gateway/plugins/use-execution.ts';
 import { fastestMs } from '../support/fastest.ts';
@@ -134,6 +136,22 @@ function shown(result: ExecutionResult) {
   const errors = maskErrors(result, 0).map((error) => error.toJSON());
   return JSON.parse(JSON.stringify({ data: result.data, errors }));
 }
+
+it('one error of very many that differ only in list indices is returned', () => {
+  const nodes = Array.from({ length: 1_500 }, () => ({ name: null, email: null }));
+  const errorAt = (...path: (string | number)[]) =>
+    new GraphQLError('x', { path, originalError: new NotFound() });
+  const ofSome = nodes.slice(0, 999).map((_, index) => errorAt('nodes', index, 'name'));
+  const ofAll = nodes.flatMap((_, n) => [
+    errorAt('nodes', n, 'name'),
+    errorAt('nodes', n, 'email'),
+  ]);
+  expect(shown({ data: { nodes }, errors: ofSome }).errors).toHaveLength(999);
+  expect(shown({ data: { nodes }, errors: ofAll }).errors).toMatchObject([
+    { path: ['nodes', 0, 'email'] },
+    { path: ['nodes', 0, 'name'] },
+  ]);
+});
 
 /**
  * Where several fields make the same parent null, either may be the one that is named. A field that stands in the

@@ -21,6 +21,9 @@ const PARTNER_MESSAGES: Readonly<Record<string, string>> = {
   UPSTREAM_UNAVAILABLE: 'The Partner API failed or can’t be reached. Try again in a moment.',
 };
 
+/** A response may have more only if they are at different fields: each takes time to create and to send. */
+const MAX_ERRORS = 1_000;
+
 /** Codes that a client may see. All other errors are masked. */
 export const CLIENT_CODES: ReadonlySet<string> = new Set([
   ...Object.keys(PARTNER_MESSAGES),
@@ -65,24 +68,30 @@ export function createErrorMasking(
   /**
    * Masks the errors of a result, and sorts them by their position in the document: the order in which they occurred
    * would reveal whether a record was cached. If several make the same parent null, the first one is returned. Errors
-   * about the call limit that differ only in list indices are merged: a list has one, and not one for each row.
+   * about a limit that differ only in list indices are merged: a list has one, and not one for each row. If there are very
+   * many errors, so are all others.
    */
   function maskErrors(result: ExecutionResult, estimate: number, requestId?: string) {
     const { data, errors = [] } = result;
-    // Each row of a list may have an error about the response's size.
-    const distinct = firstOfEach(errors, (error) =>
-      error.originalError instanceof ResponseTooLarge ? pathWithoutIndices(error) : undefined,
+    const sorted = errors.toSorted(inDocumentOrder);
+    const distinct = firstOfEach(sorted, ({ path }) => path && nullPosition(path, data));
+    const [limited, others] = [
+      distinct.filter(isCallLimitError),
+      distinct.filter((error) => !isCallLimitError(error)),
+    ];
+    const few = firstOfEach(others, (error) =>
+      others.length > MAX_ERRORS || error.originalError instanceof ResponseTooLarge
+        ? pathWithoutIndices(error)
+        : undefined,
     );
-    const sorted = distinct.map((error) => maskError(error, requestId)).toSorted(inDocumentOrder);
-    const masked = firstOfEach(sorted, ({ path }) => path && nullPosition(path, data));
-    const rowsByPath = Map.groupBy(masked.filter(isCallLimitError), pathWithoutIndices);
+    const rowsByPath = Map.groupBy(limited, pathWithoutIndices);
     const merged = Array.from(rowsByPath.values(), (rows) => {
       const { nodes, path } = rows[0]!;
       const message = `At most ${maxUpstreamCalls} calls to the Partner API are made for one operation, and none was left here: ask for fewer rows.`;
       const extensions = { count: rows.length, path, estimate, limit: maxUpstreamCalls };
       return new ClientError('QUERY_TOO_EXPENSIVE', message, { nodes, path, extensions });
     });
-    return [...masked.filter((error) => !isCallLimitError(error)), ...merged];
+    return [...few.map((error) => maskError(error, requestId)), ...merged];
   }
 
   return { maskError, maskErrors };
@@ -105,10 +114,10 @@ export const useErrorMasking = ({ maskErrors }: GatewayParts) =>
   });
 
 /** Keeps the first of the errors with the same key, and all errors without a key. */
-function firstOfEach<E extends GraphQLError>(
-  errors: readonly E[],
-  keyOf: (error: E) => string | undefined,
-): readonly E[] {
+function firstOfEach(
+  errors: readonly GraphQLError[],
+  keyOf: (error: GraphQLError) => string | undefined,
+): readonly GraphQLError[] {
   const groups = Map.groupBy(errors, (error) => keyOf(error) ?? error);
   return Array.from(groups.values(), ([first]) => first!);
 }
@@ -137,6 +146,6 @@ function comparePaths(a: GraphQLError['path'] = [], b: GraphQLError['path'] = []
 const inDocumentOrder = (a: GraphQLError, b: GraphQLError): number =>
   (a.positions?.[0] ?? 0) - (b.positions?.[0] ?? 0) || comparePaths(a.path, b.path);
 
-/** Recognized by its message, since the limit on events has the same code. */
-const isCallLimitError = ({ message }: GraphQLError): boolean =>
-  message === PARTNER_MESSAGES['QUERY_TOO_EXPENSIVE'];
+/** The limits on events and on the response's size have the same code. */
+const isCallLimitError = ({ originalError }: GraphQLError): boolean =>
+  originalError instanceof PartnerError && originalError.code === 'QUERY_TOO_EXPENSIVE';
