@@ -2,9 +2,9 @@ import { fuzz, openTarget } from '../test/support/fuzz/properties.ts';
 import { amountOf } from './amount.ts';
 
 /**
- * Sends random documents, variables, requests, frames and webhooks to the gateway: `node scripts/fuzz.ts [minutes]`. Fails
- * with the seed and the case as soon as a response is not one that the gateway makes on purpose, or its log has an
- * unexpected error.
+ * Sends random documents, variables, requests, frames and webhooks to the gateway: `node scripts/fuzz.ts [minutes]`.
+ * Fails with the seed and the case as soon as a response is not one that the gateway makes on purpose, or its log has
+ * an unexpected error.
  */
 const minutes = amountOf('minutes', 5);
 const SCALE = 50;

@@ -7,8 +7,8 @@ import { amountOf } from './amount.ts';
 
 /**
  * Repeatedly kills a process that appends, and counts acknowledged events that are not in the log.
- * `node scripts/kill-rounds.ts [rounds]`. Exits with code 1 if anything was lost or repeated, or a process ended before it
- * was killed.
+ * `node scripts/kill-rounds.ts [rounds]`. Exits with code 1 if anything was lost or repeated, or a process ended before
+ * it was killed.
  */
 const rounds = amountOf('rounds', 50);
 const dir = await mkdtemp(join(tmpdir(), 'kill-rounds-'));

@@ -17,7 +17,7 @@ With the embedded store (no REDIS_URL), stop the gateway first: only one process
 /** Entries per read: each may have 256 KiB. */
 const PAGE = 100;
 
-/** Replays the quarantine after an update. Returns how many deliveries were replayed, their new events, and what is left. */
+/** Replays the quarantine after an update. Counts the replayed deliveries, their new events, and what is left. */
 export async function redrive({ log, quarantine }: Store) {
   let deliveries = 0;
   let events = 0;

@@ -4,8 +4,8 @@ import { UUIDS } from './operations.js';
 const UUID = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i;
 
 /**
- * The state of the page is in the fragment of the URL (after the #). So Back and reload work, and no id gets into a server's
- * log, because the fragment never leaves the browser.
+ * The state of the page is in the fragment of the URL (after the #). So Back and reload work, and no id gets into a
+ * server's log, because the fragment never leaves the browser.
  *
  * clinic, clinician: whose sessions are listed · list: the client whose sessions are listed · session, client: what is
  * open beside the list · show: `clients` or `clinicians` instead of the sessions

@@ -73,7 +73,7 @@ export const assessmentName = (id) =>
 
 export const countWords = (count, noun) => `${count} ${noun}${count === 1 ? '' : 's'}`;
 
-/** What a list of sessions shows: its own sessions, or those of the clients of a clinic or clinician. `count` is set if there are more. */
+/** What a list of sessions shows. `count` is set if there are more than are shown. */
 export function listWords(kind, count, total, isNewestFirst) {
   const of = count ? `${count} of ` : '';
   if (kind === 'client' || kind === 'session')

@@ -18,7 +18,7 @@ type Kind = keyof typeof SALTS;
 export type Ids = ReturnType<typeof createIds>;
 
 /**
- * Every record has a number within its kind, its key. Its UUID is computed from the key and the seed, so a record is found
+ * Every record has a key, a number within its kind. Its UUID is computed from the key and the seed. So a record is found
  * by its UUID without an index, and the same seed gives the same UUIDs.
  */
 export function createIds(seed: number) {

@@ -93,7 +93,7 @@ export function createEditForm({ onAccepted, onLocked }) {
   });
 
   return {
-    /** `reason` says why the note can't be edited. It is shown beside the disabled form, or replaces it if that is final. */
+    /** `reason` says why the note can't be edited. It is shown beside the disabled form, or replaces it if final. */
     aim(wanted, reason, isLocked) {
       if (wanted.sessionId !== target?.sessionId) field.value = drafts.get(wanted.sessionId) ?? '';
       if (wanted.sessionId !== target?.sessionId || hadReason) show('');
