@@ -8,15 +8,15 @@ import type { EventFactory, WebhookEvent } from './webhooks/events.ts';
 
 export interface SessionPlan {
   readonly failTranscription?: boolean;
-  /** Default: whether the client's clinician prescribes. */
+  /** Default: true if the client's clinician is a prescriber. */
   readonly prescriber?: boolean;
-  /** Finalizes the note by itself, `finalizeMs` after it is generated. */
+  /** Finalizes the note automatically, `finalizeMs` after it is generated. */
   readonly finalize?: boolean;
 }
 
 export type Generation = ReturnType<typeof createGeneration>;
 
-/** Sessions started while the sandbox runs; beyond this number the oldest are deleted. */
+/** The most sessions started while the sandbox runs. Beyond this number the oldest are deleted. */
 const MAX_STARTED_SESSIONS = 20_000;
 
 /** The asynchronous work of the service: transcripts, notes, rewrites, MDM, scores, and their events. */
@@ -82,7 +82,7 @@ export function createGeneration(
   }
 
   function completeRewrite(note: Note, userInstructions: string | undefined) {
-    // Finalized in the meantime: a finalized note does not change.
+    // The note may have been finalized meanwhile: then it does not change.
     if (note.isFinalized) return;
     note.pendingRewrites -= 1;
     note.rewrites += 1;

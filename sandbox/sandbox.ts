@@ -42,7 +42,7 @@ export type Sandbox = Awaited<ReturnType<typeof openSandbox>>;
 export type Connection = Sandbox['connection'];
 export type SessionIds = ReturnType<Sandbox['startSession']>;
 
-/** Obviously not real, and the same at every start, so that what a demo stored stays valid. */
+/** Obviously not real. The same at every start, so that data stored by a demo stays valid. */
 const CREDENTIALS = {
   clientId: 'sandbox-client',
   clientSecret: 'sandbox-client-secret-for-made-up-data-only',
@@ -94,7 +94,7 @@ export async function openSandbox(options: SandboxOptions = {}) {
   const server = createServer((request, response) => {
     if (!controls(request, response)) api(request, response);
   });
-  // Longer than a client's pool keeps a connection: a reused socket must not meet a closing server.
+  // Longer than a client's pool keeps a connection: otherwise a client may reuse a socket while the server closes it.
   server.keepAliveTimeout = 120_000;
   server.listen(options.port ?? 0, HOST);
   await once(server, 'listening');
@@ -118,32 +118,32 @@ export async function openSandbox(options: SandboxOptions = {}) {
     revokeTokens: tokens.revokeAll,
     startSession: (clientId: string, plan?: SessionPlan) =>
       events.idsOf(generation.startSession(find.client(clientId), plan)),
-    /** The note's present id; undefined during its first generation. */
+    /** The note's current id; undefined during its first generation. */
     noteIdOf(sessionId: string): string | undefined {
       const note = notes.ofSession(find.session(sessionId));
       return note && notes.idOf(note);
     },
     finalize: (noteId: string) => generation.finalize(find.note(noteId)),
-    /** Returns the ids of the new scores. One event for all of them. */
+    /** Returns the ids of the new scores. Sends one event for all of them. */
     completeAssessments: (clientId: string, count = 1) =>
       generation.completeAssessments(find.client(clientId), count),
     /** Adds a new client to the clinician's and the clinic's list. */
     addClient: (clinicianId: string, position: Position) =>
       ids.idOf('client', roster.add(find.clinician(clinicianId), position)),
     removeClient: (clientId: string) => roster.remove(find.client(clientId)),
-    /** To the end of another clinician's list, maybe of another clinic. Past sessions do not change. */
+    /** Moves the client to the end of another clinician's list, maybe in another clinic. Past sessions do not change. */
     moveClient: (clientId: string, clinicianId: string) =>
       roster.move(find.client(clientId), find.clinician(clinicianId)),
 
-    /** Completes all generation in progress now. */
+    /** Completes all running generation now. */
     settle: schedule.settle,
-    /** Completes the next step of it now: a transcript, half a note, a note, an edit. */
+    /** Completes the next step of generation now: a transcript, half a note, a note or an edit. */
     step: (): void => void schedule.step(),
 
-    /** Sets the URL of the webhook receiver. Without one the latest 1,000 stay pending. */
+    /** Sets the URL that webhooks are sent to. Without one the latest 1,000 stay pending. */
     deliverTo: webhooks.deliverTo,
     emit,
-    /** Emits at least `count` events now, each of a session that has just got its note. */
+    /** Emits at least `count` events now, each of a session that has just received its note. */
     burst: activity.burst,
     /** The latest 1,000 emitted events, oldest first. */
     events: emitted as readonly WebhookEvent[],
@@ -170,7 +170,7 @@ export async function openSandbox(options: SandboxOptions = {}) {
   return sandbox;
 }
 
-/** The ids of the seeded data by position, counted from 0, so that tests need not read the lists. */
+/** The ids of the seeded data by position, counted from 0, so that tests don't have to read the lists. */
 function seededIds({ ids, scores }: PartnerData) {
   return {
     organization: (nth: number) => ids.idOf('organization', nth),
@@ -180,7 +180,7 @@ function seededIds({ ids, scores }: PartnerData) {
     clinician: (nth: number) => ids.idOf('clinician', nth),
     /** 0 to 419 belong to the first clinic; 0 to 24 have ten sessions or more, 25 to 29 have 0, 9, 10, 11, 25. */
     client: (nth: number) => ids.idOf('client', nth),
-    /** The nth session of a client, newest first. The notes of 0, 1 and 2 are open, older ones finalized. */
+    /** The nth session of a client, newest first. The notes of 0, 1 and 2 are not finalized; older notes are. */
     session: (client: number, nth: number) =>
       ids.idOf('session', client * SESSIONS_PER_CLIENT_LIMIT + nth),
     note: (client: number, nth: number) =>

@@ -1,4 +1,4 @@
-/** The only argument of a script, a number above 0. With any other the script would do nothing and report success. */
+/** The only argument of a script, a number above 0. With 0 a script would do nothing and report success. */
 export function amountOf(unit: string, usual: number): number {
   const [given = String(usual)] = process.argv.slice(2);
   const amount = Number(given);

@@ -1,4 +1,4 @@
-// Loaded before anything else (`node --import`), in plain JavaScript that an old Node can read.
+// Loaded before everything else (`node --import`). Plain JavaScript, so that an old Node can run it.
 import module from 'node:module';
 import { fileURLToPath } from 'node:url';
 
@@ -9,8 +9,8 @@ if (major < 24 || (major === 24 && minor < 9)) {
   );
   process.exit(1);
 }
-// Types are stripped and sources compiled once, not at every start: that is most of the time, and a fifth of the memory.
-// The variable is for worker threads, which begin anew.
+// With the cache, types are stripped and sources compiled once, not at every start. Otherwise that would take most of the
+// start-up time and a fifth of the memory. Worker threads read the variable.
 const cache = fileURLToPath(new URL('../node_modules/.cache/node', import.meta.url));
 module.enableCompileCache(cache);
 process.env.NODE_COMPILE_CACHE ??= cache;

@@ -2,9 +2,9 @@ import { fuzz, openTarget } from '../test/support/fuzz/properties.ts';
 import { amountOf } from './amount.ts';
 
 /**
- * Sends the gateway documents, variables, requests, frames and webhooks at random, for a number of minutes:
- * `node scripts/fuzz.ts [minutes]`. Ends with 1, the seed and the case as soon as an answer is not in the gateway's own
- * words, or a line in its log says that something unexpected happened.
+ * Sends random documents, variables, requests, frames and webhooks to the gateway: `node scripts/fuzz.ts [minutes]`.
+ * Fails with the seed and the case as soon as a response is not one that the gateway makes on purpose, or its log has
+ * an unexpected error.
  */
 const minutes = amountOf('minutes', 5);
 const SCALE = 50;

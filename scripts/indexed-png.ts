@@ -3,7 +3,7 @@ import { crc32, deflateSync } from 'node:zlib';
 const SIGNATURE = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);
 const MAX_COLOURS = 256;
 
-/** A PNG of at most 256 colours, the most frequent ones: a third of the size, and for a page no worse to look at. */
+/** A PNG with the 256 most frequent colours: a third of the size, and a web page looks the same. */
 export function indexedPng(width: number, height: number, rgba: Uint8Array): Buffer {
   const counts = new Map<number, number>();
   for (let at = 0; at < rgba.length; at += 4) {
@@ -17,7 +17,7 @@ export function indexedPng(width: number, height: number, rgba: Uint8Array): Buf
   const indexOf = new Map<number, number>();
   for (const colour of counts.keys()) indexOf.set(colour, nearest(palette, colour));
 
-  // Each row begins with its filter: none.
+  // The first byte of each row is its filter: 0 is none.
   const rows = Buffer.alloc((width + 1) * height);
   for (let y = 0; y < height; y++)
     for (let x = 0; x < width; x++)

@@ -7,8 +7,8 @@ import { amountOf } from './amount.ts';
 
 /**
  * Repeatedly kills a process that appends, and counts acknowledged events that are not in the log.
- * `node scripts/kill-rounds.ts [rounds]`; ends with 1 if anything was lost or repeated, or a
- * process ended before it was killed.
+ * `node scripts/kill-rounds.ts [rounds]`. Exits with code 1 if anything was lost or repeated, or a process ended before
+ * it was killed.
  */
 const rounds = amountOf('rounds', 50);
 const dir = await mkdtemp(join(tmpdir(), 'kill-rounds-'));
@@ -18,7 +18,7 @@ async function report(name: string, redisUrl?: string, fault?: () => Promise<voi
   let kills = 0;
   for (let round = 1; round <= rounds; round++) {
     const result = await killRound(redisUrl, dir, `round-${round}`, Math.random, fault);
-    // One that ended by itself was not killed, and proves nothing.
+    // A process that ended by itself was not killed, so it proves nothing.
     if (result.signal === 'SIGKILL') kills++;
     for (const key of result.acknowledged) acknowledged.add(key);
   }

@@ -17,19 +17,19 @@ With the embedded store (no REDIS_URL), stop the gateway first: only one process
 /** Entries per read: each may have 256 KiB. */
 const PAGE = 100;
 
-/** Replays the quarantine after an update. Counts the deliveries that left it, their new events, and what is left. */
+/** Replays the quarantine after an update. Counts the replayed deliveries, their new events, and what is left. */
 export async function redrive({ log, quarantine }: Store) {
   let deliveries = 0;
   let events = 0;
   let last: string | undefined;
-  // No more than there are now: an event that fails again, on a running gateway, comes back.
+  // Only the entries that are there now: a running gateway may put an event that fails again back into the quarantine.
   for (let unread = await quarantine.count(); unread > 0; unread -= PAGE) {
     for (const held of await quarantine.list(Math.min(PAGE, unread), last)) {
       last = held.id;
       const entries = entriesOf(held);
       if (!entries) continue;
       const positions = await log.append(entries);
-      // Removed after the append: a crash in between leaves a copy in the quarantine, and nothing is lost.
+      // Removed after the append: a crash in between leaves a copy in the quarantine, so nothing is lost.
       await quarantine.remove(held.id);
       deliveries += 1;
       events += positions.filter((position) => position > 0).length;
@@ -40,7 +40,7 @@ export async function redrive({ log, quarantine }: Store) {
 
 /** The entry is a webhook as received, or an event from the log that could not be handled. */
 function entriesOf({ body, receivedAt }: QuarantineEntry): readonly NewEvent[] | undefined {
-  // The time of the replay, since the log removes what was received long ago.
+  // The time of the replay, because the log removes old events.
   const now = steadyNow();
   const envelope = readEnvelope(Buffer.from(body), receivedAt);
   if (envelope.kind === 'events')
@@ -50,7 +50,7 @@ function entriesOf({ body, receivedAt }: QuarantineEntry): readonly NewEvent[] |
   const event = fromStored({ position, receivedAt, body: JSON.stringify(facts) });
   if (!event) return undefined;
   const entry = toNewEvent(event, now);
-  // The original is in the log, so the replayed event needs another key, which also deduplicates replays.
+  // The original is in the log, so the replayed event needs another key. The key also deduplicates replays.
   return [{ ...entry, key: `redriven:${position}:${entry.key}` }];
 }
 

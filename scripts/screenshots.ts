@@ -11,7 +11,7 @@ import { indexedPng } from './indexed-png.ts';
 const WINDOW = { width: 1440, height: 860 };
 const folder = new URL('../docs/images/', import.meta.url).pathname;
 
-/** Decoded by the browser itself, on a page that has no policy against it. */
+/** Decodes a PNG in the browser, on a page without a Content-Security-Policy. */
 const PIXELS = `async (png) => {
   const bytes = Uint8Array.from(atob(png), (c) => c.charCodeAt(0));
   const image = await createImageBitmap(new Blob([bytes], { type: 'image/png' }));

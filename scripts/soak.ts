@@ -4,8 +4,8 @@ import { soak } from '../test/support/faults/soak/soak.ts';
 import { amountOf } from './amount.ts';
 
 /**
- * Webhooks, edits, queries, subscribers and faults, at the same time for a number of minutes: `node scripts/soak.ts [minutes]`.
- * Ends with 1 if an acknowledged event was lost or repeated, or a record returned to a viewer who may not read it.
+ * Runs webhooks, edits, queries, subscribers and faults at the same time: `node scripts/soak.ts [minutes]`. Exits with
+ * code 1 if an acknowledged event was lost or repeated, or a viewer received a record that they may not read.
  */
 const minutes = amountOf('minutes', 5);
 const report = await soak({

@@ -1,5 +1,5 @@
-// Plain JavaScript, so that it can start anywhere. Sees to the programs that some tests need, runs vitest
-// with the arguments given, and ends with what was skipped and one line of figures.
+// Plain JavaScript, so that any Node can run it. Installs programs that some tests need, runs vitest with the given
+// arguments, and then prints what was skipped and the number of passed and failed tests.
 import { spawnSync } from 'node:child_process';
 import { accessSync, constants, existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url';
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const APT_TIMEOUT_MS = 300_000;
 
-/** Tests that need a program look at its variable, and skip with that reason. */
+/** A test that needs a program is skipped if the program's variable is set. The variable's value is the reason. */
 const PROGRAMS = [
   { name: 'redis-server', variable: 'SKIP_REDIS' },
   { name: 'chromium', variable: 'SKIP_CHROMIUM' },
@@ -49,7 +49,7 @@ function isThere(program) {
   });
 }
 
-/** Installs what is missing where that is ours to do, and says why not elsewhere. */
+/** Installs the programs as root on Debian. Returns why they could not be installed, or an empty string. */
 function install(programs) {
   if (!isDebian()) return 'not installed, and this is not Debian, where it would have been';
   if (process.getuid?.() !== 0) return 'not installed, and only root can';
@@ -73,7 +73,7 @@ function apt(args) {
 }
 
 function runTests(missing) {
-  // npm puts the Node that "npm ci" installed first in PATH; running this file directly uses it too.
+  // The Node that "npm ci" installed, also if this file is run without npm.
   const bundled = join(root, 'node_modules/.bin/node');
   const vitest = join(root, 'node_modules/vitest/vitest.mjs');
   const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${report}`];
@@ -100,7 +100,7 @@ function readFigures() {
   };
 }
 
-/** A file that can't even be loaded has no tests in the report: it counts as one that failed. */
+/** A file that can't be loaded has no tests in the report: it counts as one failed test. */
 function failedIn(file) {
   return countOf(file, ['failed']) || Number(file.status === 'failed');
 }

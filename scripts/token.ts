@@ -6,7 +6,7 @@ import { parseGrant } from '../src/viewer/viewer.ts';
 const USAGE =
   'Usage: npm run token -- --grant clinician:<uuid> [--grant …] [--subject name] [--minutes 60]';
 
-/** Prints a token for trying things out, signed with AUTH_JWT_SECRET as the gateway will check it. */
+/** A token for testing, signed with AUTH_JWT_SECRET and with the issuer and audience that the gateway expects. */
 async function token(args: string[]): Promise<string> {
   const { grant, subject, minutes } = readArguments(args);
   const { auth } = readConfig({ ...process.env, HOST: undefined, SANDBOX: 'on' });

@@ -1,5 +1,5 @@
-// After `npm ci`: starts the gateway once and closes it, so that what is compiled is there before the first `npm start`.
-// Nothing depends on it. Where it can't run, the first start takes a little longer.
+// Runs after `npm ci`. Starts the gateway once and closes it, so that the compile cache is filled before the first
+// `npm start`. Nothing depends on it: if it can't run, the first start takes a little longer.
 if (Number(process.versions.node.split('.')[0]) >= 24) {
   const { mkdtemp, rm } = await import('node:fs/promises');
   const { tmpdir } = await import('node:os');
@@ -14,7 +14,7 @@ if (Number(process.versions.node.split('.')[0]) >= 24) {
     const server = await openServer(config, createLog('silent'));
     await server[Symbol.asyncDispose]();
   } catch {
-    // Sources that are not there yet (an image that installs first), a file system that can't be written to.
+    // The sources may not be there yet (an image installs packages first), or the file system may be read-only.
   } finally {
     await rm(dir, { recursive: true, force: true });
   }

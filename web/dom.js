@@ -16,7 +16,7 @@ export const byId = (id) => document.getElementById(id);
 const SVG = 'http://www.w3.org/2000/svg';
 const LOCK = 'M5 7V5.5a3 3 0 0 1 6 0V7M4 7h8v6H4z';
 
-/** Decoration: the text beside it says the same. */
+/** Decorative: the text beside it has the same meaning. */
 function lockIcon() {
   const svg = document.createElementNS(SVG, 'svg');
   for (const [key, value] of Object.entries({
@@ -49,7 +49,7 @@ export function failed(message, again) {
     const part = button.closest('section, nav, main');
     button.remove();
     await again();
-    // With the button, the focus is gone, unless a person has moved it meanwhile.
+    // Removing the button loses the focus, unless the user has moved it meanwhile.
     if (document.activeElement !== document.body) return;
     const places = [
       ...part.querySelectorAll('.again'),
@@ -60,14 +60,14 @@ export function failed(message, again) {
   return el('span', { class: 'failed' }, message, ' ', button);
 }
 
-/** "Show more" is hidden after the last page. Its focus then goes to the row before it. */
+/** "Show more" is hidden after the last page. The focus then moves to the row before it. */
 export function showMore(button, list, hasMore) {
   const hadFocus = document.activeElement === button;
   button.hidden = !hasMore;
   if (hadFocus && !hasMore) list.querySelector('li:last-child a')?.focus();
 }
 
-/** Moves only what is at another position: an element that is moved loses the focus. */
+/** Moves only elements whose position has changed: an element that is moved loses the focus. */
 export function arrange(list, items) {
   for (const [index, item] of items.entries())
     if (list.children[index] !== item) list.insertBefore(item, list.children[index] ?? null);

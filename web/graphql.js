@@ -1,24 +1,24 @@
 const TOKEN = 'live-notes-token';
 
-/** For this tab only: closing it signs out. */
+/** Stored for this tab only: closing the tab signs out. */
 export const token = {
   get: () => sessionStorage.getItem(TOKEN) ?? undefined,
   set: (value) => sessionStorage.setItem(TOKEN, value),
   clear: () => sessionStorage.removeItem(TOKEN),
 };
 
-/** Encoded, since a header can't have all characters that a person may paste. A JWT stays the same. */
+/** Encoded, because a user may paste characters that a header can't contain. A JWT stays the same. */
 export const authorization = () =>
   token.get() ? { authorization: `Bearer ${encodeURI(token.get())}` } : {};
 
-/** Failures behind the gateway. Its own messages about them are for developers. */
+/** Codes of failures behind the gateway. The gateway's messages about them are for developers. */
 const UPSTREAM = /^(UPSTREAM_\w+|TIMEOUT|QUERY_TOO_EXPENSIVE)$/;
 
-/** An error of the server, in words for the people who use this page. */
+/** An error of the server, in words for the users of this page. */
 export const messageOf = ({ message, extensions }) =>
   UPSTREAM.test(extensions?.code) ? 'The records can’t be loaded right now.' : message;
 
-/** The server rejected the request; `code` says why. An id that is not valid leads to no record either. */
+/** The server rejected the request; `code` says why. An invalid id is treated as a missing record. */
 export class Refused extends Error {
   constructor(errors) {
     super(errors[0] ? messageOf(errors[0]) : 'The server’s response is empty.');
@@ -28,10 +28,10 @@ export class Refused extends Error {
   }
 }
 
-/** The server could not be reached, or its response not be read: the outcome is unknown. */
+/** The server could not be reached, or its response could not be read: the outcome is unknown. */
 export class Unreachable extends Error {}
 
-/** Data may be partial: `errors` say what is missing from it. A root field that failed is thrown. */
+/** Data may be partial: `errors` say what is missing. If a root field failed, its error is thrown. */
 export async function ask(query, variables = {}) {
   const { data, errors = [] } = await send({ query, variables });
   if (!data) throw new Refused(errors);

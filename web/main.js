@@ -30,7 +30,7 @@ let pendingNews;
 
 function showState(name) {
   const { state: before } = state.dataset;
-  // A screen reader would speak each attempt to connect again.
+  // A screen reader would announce each attempt to reconnect.
   if (before === name || (before === 'waiting' && name === 'connecting')) return;
   state.dataset.state = name;
   state.textContent = STATES[name];
@@ -46,7 +46,7 @@ function askForToken(message) {
   signIn.ask(message);
 }
 
-/** Shows a failure where its part of the page is, or at the top. `again` loads that part again. */
+/** Shows a failure in its part of the page, or at the top. `again` loads that part again. */
 function fail(error, place = failure, again) {
   if (error.code === 'UNAUTHENTICATED') return askForToken(error.message);
   const hadFocus = place.contains(document.activeElement);
@@ -66,7 +66,7 @@ function apply(event) {
   announce(`${eventWords(event.type)}: ${nameOf(event.client)}`);
 }
 
-/** A screen reader speaks the newest event only, once in a while. */
+/** A screen reader announces only the newest event, and not too often. */
 function announce(text) {
   latestNews = text;
   pendingNews ??= setTimeout(() => {
@@ -101,7 +101,7 @@ const feed = createFeed({
 
 const listKey = (wanted) => JSON.stringify([wanted.clinic, wanted.clinician, scopeOf(wanted)]);
 
-/** Shows what the address says. The focus moves only if a person caused the change. */
+/** Shows what the URL says. The focus moves only if the user caused the change. */
 async function go(isByPerson) {
   await useUuids();
   const before = route;
@@ -119,7 +119,7 @@ async function go(isByPerson) {
     showState('idle');
   }
   if (!route.session) showTitle(feedTitle);
-  // With arrow keys one clinic after another may be chosen.
+  // With the arrow keys, a user may select one clinic after another.
   if (isByPerson && !route.session && document.activeElement.id !== 'clinic') leaveFor(before);
   await Promise.all([
     isOther && scopeOf(route) && feed.show(route),
@@ -151,11 +151,11 @@ function link({ clinic, clinician, list, show }) {
 
 async function open(wanted, isByPerson) {
   await detail.show(wanted);
-  // A hidden element can't take the focus: not before the session is shown.
+  // A hidden element can't take the focus, so the session must be shown first.
   if (isByPerson && wanted.session && wanted === route) byId('detail-title').focus();
 }
 
-/** Back from a session to its row; otherwise to the top of what is shown now. */
+/** Moves the focus from a closed session to its row, or else to the top of what is shown now. */
 function leaveFor(before) {
   const row =
     before.session && document.querySelector(`[data-id="${CSS.escape(before.session)}"] a`);
@@ -170,7 +170,7 @@ function focusContent() {
 }
 
 async function start() {
-  // A request without a token would only be refused.
+  // A request without a token would be rejected.
   if (document.documentElement.dataset.auth === 'token' && !token.get()) return askForToken();
   failure.hidden = true;
   showState('connecting');
@@ -189,7 +189,7 @@ async function start() {
 }
 
 addEventListener('hashchange', () => {
-  // Signing in reads the address.
+  // Signing in reads the URL.
   if (!byId('panes').hidden) void go(true).catch(fail);
 });
 byId('skip').addEventListener('click', (event) => {

@@ -1,4 +1,4 @@
-/** Ids are UUIDs, as in links. Only a note has its global id, since its UUID may change. */
+/** Ids are UUIDs, as in links. Only notes use the global id, because a note's UUID may change. */
 const NOTE = `progressNote { id progressNoteId isLoading isLocked note }`;
 /** Looked up in the lists of the client. */
 const RAW = `raw @include(if: $hasClient)`;
@@ -33,7 +33,7 @@ export const CLINICIANS = `query Clinicians($clinicId: ID!, $after: String) {
   }
 }`;
 
-/** `eventCursor` is the position of the log when this was read: subscribing after it leaves no gap. */
+/** `eventCursor` is the position of the log when the query began: subscribing after it leaves no gap. */
 export const SESSIONS_OF = {
   clinic: `query SessionsOfClinic($clinic: ID!, $after: String) {
     eventCursor

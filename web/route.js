@@ -4,8 +4,8 @@ import { UUIDS } from './operations.js';
 const UUID = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i;
 
 /**
- * What is open is written behind the # of the address: Back works, a reload stays, and since that part never leaves the
- * browser, no id gets into a server's log.
+ * The state of the page is in the fragment of the URL (after the #). So Back and reload work, and no id gets into a
+ * server's log, because the fragment never leaves the browser.
  *
  * clinic, clinician: whose sessions are listed · list: the client whose sessions are listed · session, client: what is
  * open beside the list · show: `clients` or `clinicians` instead of the sessions
@@ -24,7 +24,7 @@ export function hrefOf(parts) {
   return `#${new URLSearchParams(given)}`;
 }
 
-/** A link may have global ids: the address gets the UUIDs instead, by which records are found in the lists. */
+/** A link may have global ids. The URL then gets the UUIDs instead, because records are found in the lists by UUID. */
 export async function useUuids() {
   const { hash } = location;
   const { show: _, ...named } = readRoute();
@@ -37,7 +37,7 @@ export async function useUuids() {
     history.replaceState(null, '', hrefOf({ ...readRoute(), ...Object.fromEntries(found) }));
 }
 
-/** Clients are listed of a clinic or a clinician. */
+/** Lists of clients belong to a clinic or a clinician. */
 export const showsClients = ({ clinic, clinician, show }) =>
   show === 'clients' && Boolean(clinic || clinician);
 
@@ -47,7 +47,7 @@ export function viewOf({ clinic, clinician, list, session, show }) {
   return show !== 'clinicians' && (clinic || clinician || list) ? 'feed' : 'picker';
 }
 
-/** What the sessions are listed of, and the filter of its events. A link may name a session only. */
+/** The record whose sessions are listed, and the filter for its events. A link may name only a session. */
 export function scopeOf({ clinic, clinician, list, session }) {
   if (list) return { kind: 'client', filter: { clientId: list } };
   if (clinician) return { kind: 'clinician', filter: { clinicianId: clinician } };

@@ -3,9 +3,9 @@ import { authorization, messageOf } from './graphql.js';
 const PROTOCOL = 'graphql-transport-ws';
 const FIRST_WAIT_MS = 400;
 const MAX_WAIT_MS = 10_000;
-/** A dead connection is noticed after two of these. */
+/** A dead connection is detected after two of these intervals. */
 const PING_MS = 15_000;
-/** Close codes after which reconnecting is of no use. */
+/** Close codes after which reconnecting does not help. */
 const FINAL = new Map([
   [4400, 'The server did not understand this page.'],
   [4401, 'Your token is not accepted.'],
@@ -13,12 +13,12 @@ const FINAL = new Map([
   [4406, 'The server uses another protocol.'],
 ]);
 
-/** Codes of errors that pass: the subscription is tried again. */
+/** Codes of temporary errors: the subscription is retried. */
 const PASSING = new Set(['TIMEOUT', 'UPSTREAM_RATE_LIMITED', 'UPSTREAM_UNAVAILABLE']);
 
 /**
- * One subscription that reconnects by itself. The last cursor is kept, and every new connection asks for what came after
- * it: a server that restarts costs time, never an event.
+ * One subscription that reconnects automatically. Every new connection resumes after the last cursor, so no event is lost
+ * when the server restarts.
  */
 export function subscribe({
   query,
@@ -54,7 +54,7 @@ export function subscribe({
         onState('live');
       },
       ping: () => send({ type: 'pong' }),
-      // Not reset on the acknowledgement: a server that accepts and closes at once is asked less and less often.
+      // Not reset by `connection_ack`: the delay must still grow if the server accepts and then closes at once.
       pong: () => (failures = 0),
       next: ({ payload: result }) => {
         const event = pick(result.data ?? {});
@@ -98,7 +98,7 @@ export function subscribe({
     if (FINAL.has(code)) return end(() => onRefused(FINAL.get(code), code));
     const longest = Math.min(MAX_WAIT_MS, FIRST_WAIT_MS * 2 ** failures);
     failures += 1;
-    // Spread out, so that many pages do not come back in the same moment.
+    // With jitter, so that many pages do not reconnect at the same moment.
     waiting = setTimeout(connect, longest * (0.5 + Math.random() / 2));
     onState('waiting');
   }

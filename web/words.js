@@ -39,11 +39,11 @@ export function dateTimeWords(iso) {
   return isToday ? `Today, ${hour.format(date)}` : day.format(date);
 }
 
-/** A calendar date has no time zone: it is read as noon, so that none can move it to another day. */
+/** A calendar date has no time zone. It is parsed as noon, so that no time zone moves it to another day. */
 export const bornWords = (person) =>
   person?.dateOfBirth ? `born ${day.format(new Date(`${person.dateOfBirth}T12:00:00`))}` : '';
 
-/** Seconds from the start; anything else as it came. */
+/** Seconds from the start, as minutes and seconds. A string is returned unchanged. */
 export function clockWords(value) {
   if (typeof value !== 'number') return typeof value === 'string' ? value : '';
   const seconds = Math.floor(value);
@@ -53,7 +53,7 @@ export function clockWords(value) {
 /** As clinicians write them. */
 const ACRONYMS = /\b(soap|dap|birp|girp|pirp|mdm|adhd|ptsd|emdr|cbt|dbt)\b/g;
 
-/** `riskOfComplications` and `soap_note`, as a person would write them. */
+/** "Risk of complications" for `riskOfComplications`, "SOAP note" for `soap_note`. */
 export function plainWords(name) {
   const words = String(name)
     .replace(/([a-z])([A-Z])/g, '$1 $2')
@@ -73,7 +73,7 @@ export const assessmentName = (id) =>
 
 export const countWords = (count, noun) => `${count} ${noun}${count === 1 ? '' : 's'}`;
 
-/** What a list of sessions shows: its own sessions, or those of the clients of a clinic or clinician. `count` is set if there are more. */
+/** What a list of sessions shows. `count` is set if there are more than are shown. */
 export function listWords(kind, count, total, isNewestFirst) {
   const of = count ? `${count} of ` : '';
   if (kind === 'client' || kind === 'session')
@@ -84,7 +84,7 @@ export function listWords(kind, count, total, isNewestFirst) {
   return `${all}Sessions of ${clients}${order}. New notes appear automatically.`;
 }
 
-/** The Partner API does not say what else a session's record holds: a date is shown if there is one. */
+/** The Partner API does not document all fields of a session. If one of them is a date, it is shown. */
 export function dateIn(record) {
   const entries = Object.entries(record ?? {});
   const found = entries.find(

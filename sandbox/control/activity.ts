@@ -8,7 +8,7 @@ const EVENTS_PER_FINISHED_SESSION = 2;
 /** The first session starts soon, so that a demo shows something at once. */
 const FIRST_AFTER_MS = 500;
 
-/** Sessions that start by themselves, every `pulseMs`. */
+/** Starts sessions automatically, every `pulseMs`. */
 export function createActivity(
   roster: Roster,
   generation: Generation,
@@ -17,7 +17,7 @@ export function createActivity(
 ) {
   let timer: NodeJS.Timeout | undefined;
 
-  /** In the first clinic mostly the clients on the first pages: a demo shows those first. */
+  /** In the first clinic, mostly clients on the first pages, because a demo shows those first. */
   function pickClient(clinic: number): number {
     const clients = roster.clientsOfClinic(clinic);
     const isFirstPages = clinic === 0 && random.chance(0.7);
@@ -30,14 +30,14 @@ export function createActivity(
     if (random.chance(0.2)) generation.completeAssessments(client, 1 + random.below(2));
   }
 
-  /** One in the first clinic, which a demo shows, and sometimes one in another. */
+  /** Starts one session in the first clinic, which a demo shows, and sometimes one in another clinic. */
   function startSessions() {
     reschedule(switches.pulseMs);
     startSession(0);
     if (random.chance(0.4)) startSession(1 + random.below(CLINIC_COUNT - 1));
   }
 
-  /** To be called after `pulseMs` changed. */
+  /** Must be called after `pulseMs` has changed. */
   function reschedule(delayMs = Math.min(FIRST_AFTER_MS, switches.pulseMs)) {
     clearTimeout(timer);
     if (switches.pulseMs > 0) timer = setTimeout(startSessions, delayMs).unref();

@@ -51,7 +51,7 @@ function resultOf(
   if (method !== 'POST' || !Object.hasOwn(CONTROLS, name)) {
     return failure(404, `Send POST ${PREFIX}{${Object.keys(CONTROLS).join(',')}}.`);
   }
-  // Only JSON: a browser sends it to another origin only after a preflight, which is never allowed here.
+  // JSON only: a browser sends it to another origin only after a preflight, which is always rejected here.
   if (!headers['content-type']?.startsWith('application/json')) {
     return failure(415, 'The content type must be application/json.');
   }

@@ -32,7 +32,7 @@ export function createSchedule() {
       };
       tasks.add(task);
     },
-    /** Runs all tasks now, in order, and those that they schedule. */
+    /** Runs all tasks now, in order, including tasks that they schedule. */
     settle() {
       while (step()) continue;
     },

@@ -10,12 +10,12 @@ export const DEFAULT_SWITCHES = {
   notReadyAs404: false,
   /** Lifetime of partner tokens issued from now on. */
   tokenSeconds: 3600,
-  /** After this many rewrites a note gets another id; 0 for never. */
+  /** After this many rewrites a note gets a new id; 0 for never. */
   newNoteIdEvery: 3,
-  /** The share of webhooks that are sent twice, and that are sent after later ones. */
+  /** The share of webhooks that are sent twice, and the share that are sent after later ones. */
   duplicateRate: 0.1,
   reorderRate: 0.1,
-  /** The interval of sessions that start by themselves; 0 for none. */
+  /** The interval at which sessions start automatically; 0 for never. */
   pulseMs: 8_000,
   /** Delays: start to transcript, transcript to note, note to MDM, request to rewrite, note to finalized. */
   transcriptMs: 2_000,
@@ -27,7 +27,7 @@ export const DEFAULT_SWITCHES = {
 
 export type Switches = typeof DEFAULT_SWITCHES;
 
-/** Applies the change. An unknown name or a wrong type throws, and then nothing is changed. */
+/** Applies the change. Throws for an unknown name or a wrong type; then nothing is changed. */
 export function changeSwitches(switches: Switches, change: object): void {
   const defaults = new Map<string, unknown>(Object.entries(DEFAULT_SWITCHES));
   for (const [name, value] of Object.entries(change)) {

@@ -2,7 +2,7 @@ import { hash, itemAt } from './random.ts';
 
 /**
  * The made-up partner: which clinics, clinicians and clients belong together. Keys are consecutive within a kind, so a
- * record's parent is arithmetic and no record has to exist before it is requested.
+ * record's parent is computed from its key, and a record need not exist before it is requested.
  */
 const CLINICS = [
   { organization: 0, clinicians: 14, clients: 420 },

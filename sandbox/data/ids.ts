@@ -18,8 +18,8 @@ type Kind = keyof typeof SALTS;
 export type Ids = ReturnType<typeof createIds>;
 
 /**
- * Every record has a number (its key) within its kind, and its UUID is made from that number. A UUID leads to its
- * record without an index, and stays the same for the same seed.
+ * Every record has a key, a number within its kind. Its UUID is computed from the key and the seed. So a record is found
+ * by its UUID without an index, and the same seed gives the same UUIDs.
  */
 export function createIds(seed: number) {
   const idOf = (kind: Kind, key: number): string => {

@@ -15,14 +15,14 @@ function noteOf(session: Session) {
     session,
     /** Undefined until the first generation is done. */
     key: isGenerating ? undefined : session.key,
-    /** Number of sections visible while the first generation runs. */
+    /** Number of sections that are visible while the first generation runs. */
     partialSections: 0,
-    /** Rewrites that were accepted and are not done yet. */
+    /** Rewrites that were accepted but are not finished. */
     pendingRewrites: 0,
     rewrites: 0,
     /** Which generated wording is current. */
     revision: 0,
-    /** The content after an update or a magic edit; undefined while it is as generated. */
+    /** The content after an update or a magic edit. Undefined while the note is as generated. */
     content: undefined as readonly unknown[] | undefined,
     isFinalized: !isGenerating && session.key % SESSIONS_PER_CLIENT_LIMIT >= OPEN_NOTES,
   };
@@ -67,7 +67,7 @@ export function createNotes(seed: number, ids: Ids, sessions: Sessions, nextKey:
       isLoading: note.key === undefined || note.pendingRewrites > 0,
       note: visibleContent(note),
     }),
-    /** Gives the note a new id; the old id is not found from now on. */
+    /** Gives the note a new id. From now on the old id is not found. */
     assignId(note: Note) {
       if (note.key !== undefined) sessionOfNote.delete(note.key);
       note.key = nextKey();

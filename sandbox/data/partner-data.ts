@@ -19,7 +19,7 @@ import { createSessions, type Session } from './sessions.ts';
 
 export type PartnerData = ReturnType<typeof createPartnerData>;
 
-/** Above every key of the seeded data. */
+/** Greater than every key of the seeded data. */
 const FIRST_NEW_KEY = 0x8000_0000;
 
 /** All data of the made-up partner. It is computed from the seed on request; only changes are stored. */
@@ -27,7 +27,7 @@ export function createPartnerData(seed: number) {
   const ids = createIds(seed);
   const records = createRecords(seed, ids);
   const roster = createRoster();
-  // A random start: a gateway that stored ids of an earlier run must not find them on new sessions.
+  // Random, so that new sessions don't get the ids of an earlier run, which a gateway may have stored.
   let key = FIRST_NEW_KEY + randomInt(0x7000_0000);
   const nextKey = () => key++;
   const sessions = createSessions(seed, ids, roster, nextKey);
@@ -43,7 +43,7 @@ export function createPartnerData(seed: number) {
     notes,
     scores: createScores(seed, ids, roster, nextKey),
     edits: createMagicEdits(seed, ids, nextKey),
-    /** Stored once computed, since a filter reads every client of a clinic. */
+    /** Cached once computed, because a filter reads every client of a clinic. */
     clientRecord(client: number): ClientRecord {
       const record = clients.get(client) ?? records.client(client);
       clients.set(client, record);

@@ -9,7 +9,7 @@ export function hash(seed: number, a: number, b = 0): number {
 
 export type Random = ReturnType<typeof createRandom>;
 
-/** A pseudo-random generator (mulberry32): its seed alone decides the sequence. */
+/** A pseudo-random generator (mulberry32). The sequence depends only on the seed. */
 export function createRandom(seed: number) {
   let state = seed | 0;
   const next = () => {

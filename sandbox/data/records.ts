@@ -65,7 +65,7 @@ export function createRecords(seed: number, ids: Ids) {
 
 const padded = (value: number, width: number) => String(value).padStart(width, '0');
 
-/** First names are common ones; last names are invented, so that no pair belongs to a real person. */
+/** First names are common. Last names are invented, so that no full name belongs to a real person. */
 const FIRST_NAMES = (
   'Amara Bennet Celia Dorian Elise Farid Greta Hollis Imani Jonas Keiko Lorenz Mireille ' +
   'Nadia Orson Priya Quentin Rosalind Soren Talia Ulla Viktor Wren Ximena Yusuf Zora Anselm ' +

@@ -9,7 +9,7 @@ const TIME = 'At no time, Some of the time, Half of the time, Most of the time, 
 const SEVERITY = 'None, Mild, Moderate, Severe, Very severe';
 const YES_NO = 'No, Yes';
 
-/** Questionnaires, one per line: id | name | answers | questions (paraphrased). The first three are the defaults. */
+/** Assessments, one per line: id | name | answers | questions (paraphrased). The first three are the defaults. */
 const ASSESSMENTS = `
 phq9 | Depression, nine items | ${FREQUENCY} | Low interest, Low mood, Sleep trouble, Low energy, Appetite change, Feeling like a failure, Trouble concentrating, Slowed or restless, Thoughts of being better off dead
 gad7 | Anxiety, seven items | ${FREQUENCY} | On edge, Cannot stop worrying, Worrying too much, Trouble relaxing, Restlessness, Easily annoyed, Afraid something awful might happen
@@ -37,7 +37,7 @@ phq2 | Depression, two items | ${FREQUENCY} | Low interest, Low mood`
 
 type Assessment = (typeof ASSESSMENTS)[number];
 
-/** The first clinic offers all of them, which is two pages; the others leave some out. */
+/** The first clinic offers all assessments, which fill two pages. The other clinics offer only some. */
 export const assessmentsOfClinic = (clinic: number): readonly Assessment[] =>
   clinic === 0 ? ASSESSMENTS : ASSESSMENTS.filter((_, index) => index < 3 || index % 5 !== clinic);
 
@@ -52,7 +52,7 @@ export type CompletedAssessment = ReturnType<ReturnType<typeof createScores>['co
 
 const SEEDED_PER_CLIENT = 2;
 
-/** Completed assessments. No list of the API holds them: their ids are only in events. */
+/** Completed assessments. The API has no list of them: their ids are only in events. */
 export function createScores(seed: number, ids: Ids, roster: Roster, nextKey: () => number) {
   const completed = new Map<number, { readonly client: number; readonly assessment: Assessment }>();
 

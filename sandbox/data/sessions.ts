@@ -16,7 +16,7 @@ export type Session = ReturnType<typeof create>;
 /** `never`: the note was written without a recording. */
 type Transcript = 'ready' | 'pending' | 'failed' | 'never';
 
-/** The seeded sessions end here, whenever the sandbox runs: the same seed gives the same dates. */
+/** The date of the latest seeded session. It does not depend on the current date: the same seed gives the same dates. */
 const SEEDED_UNTIL = Date.parse('2025-09-01T15:00:00Z');
 const DAY_MS = 86_400_000;
 
@@ -35,7 +35,7 @@ export function createSessions(seed: number, ids: Ids, roster: Roster, nextKey: 
     const at = SEEDED_UNTIL - (index * 7 + (client % 5)) * DAY_MS - (client % 7) * 3_600_000;
     const clinician = seededClinicianOfClient(client);
     const session = create(seed, ids, key, client, clinician, at, isPrescriber(clinician));
-    // The clients that a demo shows first have every transcript; of the others a few are missing.
+    // The clients that a demo shows first have all transcripts; some transcripts of the others are missing.
     const missing = (['failed', 'never'] as const)[hash(seed, key, 0x0dd) % 25];
     session.transcript = (client >= CLIENTS_WITH_FULL_PAGE && missing) || 'ready';
     session.hasMdm = session.isPrescriber && session.transcript === 'ready';

@@ -2,7 +2,7 @@
 export class PartnerApiFailure extends Error {
   readonly statusCode: number;
   readonly type: string;
-  /** Set for failed validation: `error.message` of the envelope is then an object, otherwise a string. */
+  /** Set if validation failed. Then `error.message` of the envelope is an object; otherwise it is a string. */
   readonly issues: readonly string[] | undefined;
 
   constructor(statusCode: number, type: string, message: string, issues?: readonly string[]) {
@@ -28,7 +28,7 @@ export function envelopeOf(failure: PartnerApiFailure, path: string) {
       timestamp: new Date().toISOString(),
       details: [],
     },
-    // The real API shows an internal path too, which clients must not depend on.
+    // The real API also shows an internal path, which clients must not depend on.
     path: `/partner-api${path}`,
   };
 }

@@ -8,7 +8,7 @@ export interface Body {
   readonly value?: unknown;
 }
 
-/** Reads the body and calls back once; for a GET at once, without a promise, which keeps load tests fast. */
+/** Reads the body and calls back once. For a GET it calls back synchronously, which keeps load tests fast. */
 export function readBody(request: IncomingMessage, use: (body: Body) => void): void {
   if (request.method !== 'POST' && request.method !== 'PATCH') {
     request.resume();

@@ -20,13 +20,13 @@ export function createRequestLog(limit: number) {
   const counts = new Map<string, number>();
   let [open, mostAtOnce] = [0, 0];
   return {
-    /** The latest ones, oldest first. */
+    /** The latest requests, oldest first. */
     requests: requests as readonly SeenRequest[],
     add(request: SeenRequest) {
       const route = request.route ?? '(no route)';
       counts.set(route, (counts.get(route) ?? 0) + 1);
       requests.push(request);
-      // In larger steps: shifting the array at every request would cost more than the response.
+      // Trimmed in larger steps: shifting the array at every request would cost more than the response.
       if (requests.length > limit * 1.25) requests.splice(0, requests.length - limit);
     },
     /** Counts the request as open until its response is closed. */
@@ -35,7 +35,7 @@ export function createRequestLog(limit: number) {
       mostAtOnce = Math.max(mostAtOnce, open);
       response.once('close', () => (open -= 1));
     },
-    /** The number of requests for a route, or of all; not limited like `requests`. */
+    /** The number of requests for a route, or of all requests. Unlike `requests`, it is not limited to the latest. */
     countOf: (pattern = '*') =>
       [...counts]
         .filter(([route]) => matchesRoute(pattern, route))

@@ -9,11 +9,11 @@ export interface ScriptedAnswer {
   readonly body?: unknown;
   /** Sent as it is. */
   readonly rawBody?: string | Uint8Array;
-  /** Resets the connection: after reading the request, or after half of the response. */
+  /** When to reset the connection: after reading the request, or after half of the response. */
   readonly reset?: 'afterReceiving' | 'midAnswer';
   /** Never responds. */
   readonly hang?: boolean;
-  /** Is sent once this is resolved. Not over HTTP. */
+  /** Sent once this is resolved. Can't be set over HTTP. */
   readonly heldUntil?: Promise<unknown> | undefined;
   /** The request is executed before this response replaces its own. */
   readonly takesEffect?: boolean;
@@ -45,10 +45,10 @@ export function createScriptedAnswers() {
 
 export function sendScripted(answer: ScriptedAnswer, response: ServerResponse): void {
   if (answer.hang) return;
-  // `destroy` would close the connection in order; the client should see ECONNRESET.
+  // `destroy` would close the connection gracefully; the client should get ECONNRESET.
   if (answer.reset === 'afterReceiving') return void response.socket?.resetAndDestroy();
   const text = answer.body === undefined ? '' : JSON.stringify(answer.body);
-  // `Buffer.from` takes bytes too, but has no signature for both.
+  // `Buffer.from` also takes bytes, but its types have no signature for both.
   const bytes = Buffer.from((answer.rawBody ?? text) as string);
   response.writeHead(answer.status ?? 200, {
     'content-type': 'application/json',

@@ -3,7 +3,7 @@ import { PartnerApiFailure } from './errors.ts';
 
 export type Tokens = ReturnType<typeof createTokens>;
 
-/** A bound on memory, for clients that request a token for every call. */
+/** Limits memory: a client may request a token for every call. */
 const MAX_TOKENS = 10_000;
 
 /** Partner access tokens. */
@@ -27,11 +27,11 @@ export function createTokens(lifetimeSeconds: () => number) {
         throw new PartnerApiFailure(401, 'UnauthorizedException', 'Access token has expired');
       }
     },
-    /** All tokens issued so far get a 401 from now on. */
+    /** From now on, all tokens issued so far get a 401. */
     expireAll() {
       for (const token of expiries.keys()) expiries.set(token, 0);
     },
-    /** All tokens issued so far get a 403 from now on, as if they were unknown. */
+    /** From now on, all tokens issued so far get a 403, as if they were unknown. */
     revokeAll: () => expiries.clear(),
   };
 }

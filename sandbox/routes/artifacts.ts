@@ -6,7 +6,7 @@ import { invalid, notFound, PartnerApiFailure } from '../http/errors.ts';
 import type { Routes } from '../http/router.ts';
 import { mdmText, transcriptText } from '../text/session-text.ts';
 
-/** Notes, transcripts, MDM and scores. A change is checked in this order: not found, not valid, locked. */
+/** Notes, transcripts, MDM and scores. A change is checked in this order: not found, invalid, locked. */
 export function artifactRoutes(
   { seed, ids, notes, find, edits, scores }: PartnerData,
   generation: Generation,

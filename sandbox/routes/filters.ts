@@ -27,7 +27,7 @@ function validate(query: URLSearchParams, ...fields: readonly (keyof typeof RULE
   if (issues.length > 0) throw invalid(...issues);
 }
 
-/** Undefined without a filter, so that the plain list renders only the rows of its page. */
+/** Undefined without a filter, so that an unfiltered list renders only the rows of its page. */
 export function clientFilter(query: URLSearchParams): Filter<ClientRecord> | undefined {
   const phoneNumber = query.get('phoneNumber');
   if (phoneNumber !== null && !phoneNumber.startsWith('+')) {
@@ -48,7 +48,7 @@ export function clientFilter(query: URLSearchParams): Filter<ClientRecord> | und
   );
 }
 
-/** A filter of the clinic's list only. */
+/** Only the clinic's list has this filter. */
 export function clinicianIdIn(query: URLSearchParams): string | undefined {
   validate(query, 'clinicianId');
   return query.get('clinicianId') ?? undefined;
@@ -69,7 +69,7 @@ export function isDefaultOnly(query: URLSearchParams): boolean {
   return query.get('defaultOnly') === 'true';
 }
 
-/** The named fields must match exactly. */
+/** The given fields must match exactly, and `extra` must hold. */
 function filterBy<T>(
   query: URLSearchParams,
   fields: readonly (keyof T & string)[],

@@ -56,7 +56,7 @@ function credentialsIn(body: unknown) {
   throw invalid(...wrong.map(([name]) => `${name} must be a string`));
 }
 
-/** The API does not show this body: `clinicianIds` is assumed. */
+/** The API does not document this body: `clinicianIds` is assumed. */
 function clinicianIdsIn(body: unknown): readonly string[] {
   const { clinicianIds } = fieldsOf(body);
   if (!Array.isArray(clinicianIds)) throw invalid('clinicianIds must be an array');

@@ -5,7 +5,7 @@ const PLAN_TOPICS = /homework|follow-up|appointment|next (session|visit)|refer/i
 
 const ADDS = /^(please\s+)?(add|mention|include|note|state|say|document|write)\b/i;
 
-/** What each kind of instruction does to the text of a section; the first that matches is applied. */
+/** What each kind of instruction does to the text of a section. The first one that matches is applied. */
 const CHANGES: readonly (readonly [
   pattern: RegExp,
   change: (text: string, match: RegExpExecArray) => string,
@@ -27,8 +27,8 @@ const CHANGES: readonly (readonly [
 ];
 
 /**
- * What a magic edit makes of a note. It changes the sections that the instructions refer to. A change of style without
- * a section changes all of them; anything else is added to the last one.
+ * Applies a magic edit to a note. It changes the sections that the instructions name. A change of style that names no
+ * section changes all sections; anything else is added to the last section.
  */
 export function applyInstructions(content: readonly unknown[], instructions: string) {
   const sections = content.filter(isSection);
@@ -60,7 +60,7 @@ const isNamed = (title: string, instructions: string) =>
   (title === 'Plan' && PLAN_TOPICS.test(instructions));
 
 const sentencesOf = (text: string) => text.split(/(?<=[.!?]["”]?)\s+/);
-/** A list that is numbered already stays as it is. */
+/** A list that is already numbered is not changed. */
 function numbered(text: string): string {
   const sentences = sentencesOf(text.replaceAll(/^\d+\. /gm, ''));
   return sentences.map((sentence, index) => `${index + 1}. ${sentence}`).join('\n');

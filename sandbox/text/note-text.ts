@@ -10,7 +10,7 @@ export const themeOf = (seed: number, session: Session): Theme =>
 
 type Part = keyof ReturnType<typeof wordings>;
 
-/** The sections of each note type, and what each one holds. */
+/** The sections of each note type, and the content of each section. */
 const [PLAN, ASSESSMENT] = [{ Plan: 'plan' }, { Assessment: 'assessment' }] as const;
 const MEDICATION = { 'Interval History': 'history', Medication: 'medication' } as const;
 const SECTIONS: Readonly<Record<string, Readonly<Record<string, Part>>>> = {
@@ -27,7 +27,7 @@ const RESPONSES = [
   'named one obstacle and worked out a solution in session',
 ];
 
-/** The note of a session. Another revision has the same facts in other words. */
+/** The note of a session. Another revision has the same facts, worded differently. */
 export function noteText(seed: number, session: Session, revision: number): readonly NoteSection[] {
   const texts = wordings(seed, session);
   return Object.entries(SECTIONS[session.record.noteType] ?? {}).map(([title, part]) => ({

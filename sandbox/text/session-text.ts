@@ -17,7 +17,7 @@ const EXCHANGES = [
   ['Could you try that once before we meet again?', 'Yes. That sounds manageable.'],
 ] as const;
 
-/** A diarized conversation, times in seconds from the start of the recording. */
+/** A transcript with speakers. Times are in seconds from the start of the recording. */
 export function transcriptText(seed: number, session: Session) {
   const random = createRandom(hash(seed, session.key, 0x7ea5));
   const { said } = themeOf(seed, session);
@@ -35,7 +35,7 @@ export function transcriptText(seed: number, session: Session) {
   });
 }
 
-/** The MDM of a prescriber's session. The API does not show the last two field names: these are assumed. */
+/** The MDM of a prescriber's session. The API does not document the last two field names: they are assumed. */
 export function mdmText(seed: number, ids: Ids, session: Session) {
   const random = createRandom(hash(seed, session.key, 0x3d3));
   const { problem, medication } = themeOf(seed, session);

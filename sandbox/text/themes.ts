@@ -1,6 +1,6 @@
 /**
- * The subjects of made-up courses of treatment: the phrases that notes, transcripts and MDM are built from. The lines of
- * a block: problem, medication, what the client reports, techniques, homework, what the client says.
+ * The phrases that notes, transcripts and MDM are built from: one block for each theme of treatment. The lines of a
+ * block: problem, medication, what the client reports, techniques, homework, what the client says.
  */
 export const THEMES = `
 generalized anxiety

@@ -3,7 +3,7 @@ import type { Switches } from '../control/switches.ts';
 import type { Random } from '../data/random.ts';
 import type { WebhookEvent } from './events.ts';
 
-/** How a webhook is signed unless told otherwise: the API does not show it. */
+/** How webhooks are signed by default. The API does not document it. */
 export const SIGNATURE = { header: 'x-signature', algorithm: 'sha256', prefix: '' };
 export type Signature = typeof SIGNATURE & { readonly encoding?: 'hex' | 'base64' | 'base64url' };
 
@@ -91,7 +91,7 @@ export function createWebhooks(
       if (random.chance(switches.duplicateRate)) add(body);
       sendQueued();
     },
-    /** Without a receiver the latest 1,000 stay pending. */
+    /** Sets the URL that webhooks are sent to. Without one the latest 1,000 stay pending. */
     deliverTo(url: string | undefined) {
       receiver = url === undefined ? undefined : new URL(url);
       sendQueued();

@@ -24,7 +24,7 @@ export function createEventFactory({ ids, notes }: PartnerData, baseUrl: () => s
     const { sessionId, sessionExternalId, clientId, clinicianId } = session.record;
     return {
       sessionId,
-      // Left out of the JSON where it is undefined.
+      // Omitted from the JSON if it is undefined.
       sessionExternalId,
       clientId,
       clinicianId,

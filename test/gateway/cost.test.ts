@@ -365,7 +365,8 @@ describe('a response', () => {
 
   it('counts every copy of a text in MDM elements, scores and lists', async () => {
     const text = 'x'.repeat(2 ** 20);
-    const aliases = (name: string) => Array.from({ length: 40 }, (_, n) => `a${n}: ${name}`);
+    const aliases = (name: string) =>
+      Array.from({ length: 40 }, (_, n) => `a${n}: ${name}`).join(' ');
     const { sandbox } = gateway;
     sandbox.answerNext('/sessions/:sessionId/mdm', {
       body: { problemsAddressed: [{ rationale: text }] },

@@ -18,7 +18,7 @@ export function createClients(onFailure) {
   let turn = 0;
 
   async function show(wanted) {
-    // A name is looked for in one list.
+    // The search by name works in one list.
     if (wanted.clinic !== route.clinic || wanted.clinician !== route.clinician) find.value = '';
     route = wanted;
     await read();

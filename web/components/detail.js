@@ -35,10 +35,10 @@ export function createDetail({ onFailure, onTitle, onStatus }) {
   });
   let open = {};
   let shown;
-  /** The last two complete versions: what the newer one changed is marked. */
+  /** The last two complete versions: changes in the newer one are marked. */
   let versions = [];
   let reading = 0;
-  /** The server could not be reached the last time. */
+  /** True if the server could not be reached the last time. */
   let isOutdated = false;
 
   async function show({ session, client }) {
@@ -68,7 +68,7 @@ export function createDetail({ onFailure, onTitle, onStatus }) {
     onTitle('Session not found');
   }
 
-  /** Responses may overtake each other: only that of the last request is shown. */
+  /** Responses may arrive out of order: only the response to the last request is shown. */
   async function refresh() {
     const turn = (reading += 1);
     if (!shown) blank.textContent = 'Loading …';
@@ -81,7 +81,7 @@ export function createDetail({ onFailure, onTitle, onStatus }) {
       if (!isThere && errors.length > 0) throw new Refused(errors);
       if (!isThere) return explain(NO_SESSION);
       const failed = errors.map(({ path }) => path?.[1]);
-      // What was read before stays.
+      // What was read before stays on the page.
       const kept = failed.filter((name) => shown?.[name]).map((name) => [name, shown[name]]);
       const missing = new Set(failed.filter((name) => !shown?.[name]));
       draw({ ...session, ...Object.fromEntries(kept), missing });
@@ -126,7 +126,7 @@ export function createDetail({ onFailure, onTitle, onStatus }) {
       versions = latest ? [version, latest] : [version];
   }
 
-  /** The edit was accepted: shown at once. Its result arrives as an event. */
+  /** The edit was accepted. This is shown at once; the result arrives as an event. */
   function changed(sessionId, progressNote) {
     if (sessionId !== open.session || !shown || !progressNote) return;
     draw({ ...shown, progressNote });

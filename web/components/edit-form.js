@@ -3,7 +3,7 @@ import { ask, Unreachable } from '../graphql.js';
 import { MAGIC_EDIT } from '../operations.js';
 
 const AGAIN_AFTER_MS = [1_000, 3_000, 6_000];
-/** Instead of the server's messages about keys and events, which are for programs. */
+/** Replaces the server's messages about keys and events, which are for developers. */
 const NO_ANSWER = 'No answer yet. Asking again: the note is rewritten only once.';
 const MESSAGES = {
   OUTCOME_UNKNOWN:
@@ -30,13 +30,13 @@ export function createEditForm({ onAccepted, onLocked }) {
     const userInstructions = field.value.trim();
     if (!asked?.noteId || sending.has(asked.sessionId) || userInstructions === '') return;
     const edit = JSON.stringify([asked.sessionId, userInstructions]);
-    // The same text keeps its key until its outcome is known: however often it is sent, the note is edited once.
+    // The same text keeps its key until its outcome is known. So the note is edited once, however often the text is sent.
     const idempotencyKey = keys.get(edit) ?? newKey();
     keys.set(edit, idempotencyKey);
     sending.add(asked.sessionId);
     show('Sending …');
     try {
-      // The global id: the note's UUID may change with each version, and a key is for one input.
+      // The global id, because the note's UUID may change with each version, and a key is for one input.
       const input = { progressNoteId: asked.noteId, userInstructions, idempotencyKey };
       const result = await sendEdit(input, () => say(asked, NO_ANSWER));
       keys.delete(edit);
@@ -63,7 +63,7 @@ export function createEditForm({ onAccepted, onLocked }) {
     if (result.outcome === 'ProgressNoteLocked') onLocked(asked.sessionId);
   }
 
-  /** A second edit is only sent by a button of its own: the first may have been accepted. */
+  /** A separate button sends a second edit, because the first may have been accepted. */
   function sendAnyway(edit) {
     const again = el('button', { type: 'button', class: 'again' }, 'Send again anyway');
     again.addEventListener('click', () => {
@@ -93,7 +93,7 @@ export function createEditForm({ onAccepted, onLocked }) {
   });
 
   return {
-    /** `reason` says why the note can't be edited: beside the disabled form, or instead of it if it never can be again. */
+    /** `reason` says why the note can't be edited. It is shown beside the disabled form, or replaces it if final. */
     aim(wanted, reason, isLocked) {
       if (wanted.sessionId !== target?.sessionId) field.value = drafts.get(wanted.sessionId) ?? '';
       if (wanted.sessionId !== target?.sessionId || hadReason) show('');

@@ -65,7 +65,7 @@ export function createFeed({ names, onEvent, onMissed, onState, onRefused, onFai
     }
   }
 
-  /** A known name is shown also while its record can't be read. */
+  /** A known name is shown even while its record can't be read. */
   function showTitle(record) {
     const id = route.list ?? route.clinician ?? route.clinic;
     const name = record?.name || fullName(record) || names.get(id);
@@ -103,7 +103,7 @@ export function createFeed({ names, onEvent, onMissed, onState, onRefused, onFai
     const asked = turn;
     const variables = { ...route, hasClient: Boolean(route.client), after };
     const { data, errors } = await ask(SESSIONS_OF[scope.kind], variables);
-    // Of another list, or of a page that two clicks asked for.
+    // The response is for another list, or for a page that two clicks requested.
     if (asked !== turn || (after && after !== next)) return {};
     const { eventCursor, scope: record } = data;
     const page = pageIn(record);
@@ -143,7 +143,7 @@ export function createFeed({ names, onEvent, onMissed, onState, onRefused, onFai
       pick: (data) => data.events,
       onEvent: apply,
       onState,
-      // The log no longer has what came after our cursor: read everything again, and go on from there.
+      // The log no longer has the events after our cursor: read everything again, and continue from there.
       onExpired: () => Promise.all([load(pages), onMissed()]),
       onRefused: (message, code) => onRefused(message, code, reload),
     });
@@ -160,9 +160,9 @@ export function createFeed({ names, onEvent, onMissed, onState, onRefused, onFai
 
   function apply(event) {
     sessions.apply(event);
-    // What is open is not new.
+    // The open session is not marked as new.
     if (route.session) sessions.markRead(route.session);
-    // Once a frame: a replay after a night may bring thousands of events.
+    // Once per frame: a replay after a night may deliver thousands of events.
     frame ??= requestAnimationFrame(draw);
     onEvent(event);
   }
@@ -190,7 +190,7 @@ export function createFeed({ names, onEvent, onMissed, onState, onRefused, onFai
       draw();
     },
     explain,
-    /** What is open knows more: that a note is being rewritten, or why there is none. */
+    /** The open session knows more: that a note is being rewritten, or why there is none. */
     setStatus(id, status) {
       sessions.setStatus(id, status);
       draw();

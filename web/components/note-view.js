@@ -9,7 +9,7 @@ import { dateTimeWords, eventWords, plainWords } from '../words.js';
 export function noteView(session, before) {
   const { progressNote: note, events } = session;
   const status = statusOf(session);
-  // Counted from the events, since the API has no version: the log may not go back to the first one.
+  // Counted from the events, because the API has no version. The log may not go back to the first one.
   const version = 1 + events.filter(({ type }) => type === 'PROGRESS_NOTE_REGENERATED').length;
   return [
     el(
@@ -37,7 +37,7 @@ export function statusOf(session) {
 function bodyOf(note, status, before) {
   const sections = (note?.note ?? []).filter((section) => section !== null);
   if (sections.length === 0) return [el('p', { class: 'empty' }, EMPTY[status] ?? EMPTY.waiting)];
-  // While it is being rewritten only a part of it is returned: that is no change.
+  // While the note is being rewritten, only a part of it is returned. That is not a change.
   const comparable = note.isLoading ? undefined : before;
   const known = new Set(comparable?.map((section) => JSON.stringify(section)));
   return sections.map((section) => {
@@ -54,7 +54,7 @@ const EMPTY = {
   unknown: 'The note could not be loaded.',
 };
 
-/** The Partner API does not document what a note's elements look like, so anything is shown. */
+/** The Partner API does not document the shape of a note's elements, so any shape is shown. */
 function sectionOf(section, isChanged) {
   const { title, rest } = partsOf(section);
   return el(

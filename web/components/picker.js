@@ -4,7 +4,7 @@ import { CLINICIANS, START } from '../operations.js';
 import { hrefOf } from '../route.js';
 import { countWords, fullName, initialsOf, nameOf } from '../words.js';
 
-/** The records that the token itself names. */
+/** The records that the token names. */
 const OWN = 'own';
 
 /** The clinics that the viewer may open, with the clinicians of the chosen one, and what else the token names. */
@@ -20,7 +20,7 @@ export function createPicker(onFailure, onNames) {
   /** Undefined until they are loaded. */
   let entries;
   let chosen = {};
-  /** Of clinics, clinicians and clients, by id, as far as they are known. */
+  /** Known names of clinics, clinicians and clients, by id. */
   const names = new Map();
 
   /** Returns what to open on a first visit: the only clinician, the first clinic, or the only record. */
@@ -77,7 +77,7 @@ export function createPicker(onFailure, onNames) {
     const clinicId = select.value;
     try {
       const loaded = clinicId === OWN ? own : clinicId ? await cliniciansOf(clinicId) : [];
-      // Another clinic was chosen while this one was read.
+      // Another clinic was selected while this one was read.
       if (select.value !== clinicId) return;
       entries = loaded;
       remember(entries);
@@ -149,7 +149,7 @@ function entryOf({ initials, name, kind, route }, isChosen) {
   );
 }
 
-/** `key` is the part of the route that has the record's id. */
+/** `key` is the part of the route that holds the record's id. */
 const personOf = (key, person, route) => ({
   key,
   initials: initialsOf(person),

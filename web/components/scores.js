@@ -3,7 +3,7 @@ import { ask, Refused } from '../graphql.js';
 import { SCORES } from '../operations.js';
 import { assessmentName, dateTimeWords } from '../words.js';
 
-/** The log is read oldest first, at most 2,000 events a request. */
+/** The log is read oldest first, at most 2,000 events per request. */
 const MAX_REQUESTS = 50;
 const MAX_SHOWN = 50;
 const TOO_LONG = 'The event log is long: newer scores may be missing.';
@@ -32,7 +32,7 @@ export function createScores(panel, onFailure) {
       if (failure) throw failure;
     } catch (error) {
       if (asked !== turn) return;
-      // The log was lost, or no longer goes back that far: from its beginning.
+      // The log was lost, or no longer goes back that far: read it from its beginning.
       if (error.code === 'EVENTS_EXPIRED' && known.after) return forget(client);
       if (error.isNotFound) return list.replaceChildren(empty(NOT_OPEN));
       if (known.newest.length === 0 && list.querySelector('.empty')) list.replaceChildren();

@@ -3,13 +3,13 @@ import { hrefOf } from '../route.js';
 import { dateTimeWords, nameOf, plainWords } from '../words.js';
 
 /**
- * Changes only the rows that look different: the focus stays on what has it. `names` has the names of
- * clinicians by id, as far as they are known.
+ * Changes only the rows that look different, so that the focused row keeps the focus. `names` has the known names of
+ * clinicians, by id.
  */
 export function drawRows(list, rows, { route, scope, names }) {
   const known = new Map([...list.children].map((item) => [item.dataset.id, item]));
   const items = rows.map((row) => {
-    // The sessions of a clinic are those of several clinicians.
+    // A clinic's list has the sessions of several clinicians.
     const clinician = scope?.kind === 'clinic' ? names.get(row.clinicianId) : undefined;
     const isOpen = row.id === route.session;
     // A row says "Today" until the day ends.

@@ -4,13 +4,13 @@ import { dateIn } from '../words.js';
 const MAX_ROWS = 300;
 
 /**
- * The listed sessions, by id. Events come in any order: a note's status is taken from the note as it was read, and an
- * event without a note only changes the status while no note is known.
+ * The listed sessions, by id. Events arrive in any order, so the status is taken from the note as it was read. An event
+ * without a note changes the status only while no note is known.
  */
 export function createSessions() {
   const rows = new Map();
 
-  /** From the lists, as read just now. If the response was incomplete, a note that is not in it may exist. */
+  /** Adds sessions that were just read from the lists. If the response was incomplete, a missing note may exist. */
   function read(client, session, isComplete) {
     const known = rows.get(session.id);
     rows.set(session.id, {
@@ -46,19 +46,19 @@ export function createSessions() {
     apply,
     markRead: (id) => rows.has(id) && rows.set(id, { ...rows.get(id), isNew: false }),
     setStatus: (id, status) => rows.has(id) && rows.set(id, { ...rows.get(id), status }),
-    /** By date, newest first; those without a date last. */
+    /** By date, newest first. Sessions without a date are last. */
     all() {
       const sorted = [...rows.values()].toSorted((a, b) => (b.at ?? '').localeCompare(a.at ?? ''));
       for (const { id } of sorted.splice(MAX_ROWS)) rows.delete(id);
       return sorted;
     },
-    /** Whether the order can be called that: every session has a date. */
+    /** True if the list is sorted by date: every session has one. */
     isNewestFirst: () => rows.size > 1 && [...rows.values()].every(({ at }) => at),
     clear: () => rows.clear(),
   };
 }
 
-/** What a session's record says, and its date without one in the record. */
+/** The data of a session's record. If the record has no date, the date of an event. */
 function factsOf({ raw, events = [] }, known) {
   const date = dateIn(raw) ?? known?.date;
   const begun = begunAt(events, known?.begun);
@@ -73,18 +73,18 @@ function factsOf({ raw, events = [] }, known) {
 
 const BEGINNINGS = ['TRANSCRIPT_READY', 'SESSION_TRANSCRIPT_ERROR', 'PROGRESS_NOTE_GENERATED'];
 
-/** The time of the first event that begins a session: other events may be about an old one. */
+/** The time of the first event that only a new session has. Other events may be about an old session. */
 export function begunAt(events, known) {
   const begins = events.filter(({ type }) => BEGINNINGS.includes(type));
   const times = begins.map(({ occurredAt }) => occurredAt).concat(known ?? []);
   return times.toSorted((a, b) => a.localeCompare(b))[0];
 }
 
-/** A session that no list has is known by its id only: it has nothing to show. */
+/** A session that is in no list is known only by its id: it has nothing to show. */
 export const hasContent = ({ raw, progressNote, events }) =>
   Boolean(raw ?? progressNote ?? events?.length);
 
-/** The page of the list in a record: of clients, of sessions, or of the session itself. One known by its id only has none. */
+/** The page of clients, of sessions, or of the session itself in a record. A record known only by its id has none. */
 export const pageIn = (record) =>
   record?.clients ??
   record?.sessions ??
@@ -113,7 +113,7 @@ function statusAfter(event, known) {
   return isWaiting ? 'writing' : known.status;
 }
 
-/** The first words of a note, whatever its elements look like. */
+/** The first words of a note, whatever the shape of its elements. */
 function previewOf(note) {
   const [first] = note ?? [];
   if (typeof first === 'string') return first;

@@ -2,7 +2,7 @@ import { byId, el } from '../dom.js';
 import { createScores } from './scores.js';
 import { clockWords, plainWords } from '../words.js';
 
-/** Transcript, decision making and scores as tabs, with the usual keys. */
+/** Transcript, decision making and scores as tabs, with the usual keyboard control. */
 export function createSidePanel(onFailure) {
   const names = ['Transcript', 'Decision making', 'Scores'];
   const tabs = names.map((name, index) =>

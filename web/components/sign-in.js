@@ -1,7 +1,7 @@
 import { byId } from '../dom.js';
 import { token } from '../graphql.js';
 
-/** Only where the server asks for a token. A sandbox without AUTH_* never does. */
+/** Shown only if the server requires a token. A sandbox without AUTH_* never does. */
 export function createSignIn(onToken, onSignOut) {
   const [form, field, problem, out, panes] = [
     'sign-in',
@@ -15,7 +15,7 @@ export function createSignIn(onToken, onSignOut) {
     if (token.get()) {
       token.clear();
       history.replaceState({ problem: message }, '');
-      // The next viewer may be another person: everything that was read goes with the page.
+      // The next viewer may be another person: reloading the page discards everything that was read.
       return location.reload();
     }
     problem.textContent = message;
