@@ -14,7 +14,9 @@ import type { SubscriptionStart } from '../../resolvers/event-log.ts';
 import { PartnerError } from '../../rest/errors.ts';
 import type { Position } from '../../store/store.ts';
 import { type Viewer, hasExpired } from '../../viewer/viewer.ts';
+import { requestRejected } from '../client-error.ts';
 import type { GatewayParts } from '../gateway.ts';
+import { createLimit } from '../open-connections.ts';
 
 import type { GatewayContext } from '../yoga.ts';
 import { type EventResult, createEventResults } from './event-results.ts';
@@ -51,6 +53,17 @@ class Receivers extends Set<Subscription> {
   onEmpty: (() => void) | undefined;
 }
 
+/** All running subscriptions. `sizes`: the characters of each viewer's documents and variables, which stay in memory. */
+interface Running {
+  readonly running: Set<Subscription>;
+  readonly sizes: ReturnType<typeof createLimit<string>>;
+}
+const MAX_CHARACTERS = 2 * 2 ** 20;
+const TOO_MUCH = requestRejected(
+  429,
+  'The documents and variables of your subscriptions have more than two million characters: complete some first.',
+);
+
 /** A running subscription of one client. It is small, since there are thousands. */
 export class Subscription {
   readonly viewer: Viewer;
@@ -58,18 +71,21 @@ export class Subscription {
   receivers = new Receivers([this]);
   /** Events up to this position are not delivered: they were replayed, or the subscription began later. */
   since: Position;
-  readonly #running: Set<Subscription>;
+  readonly #size: number;
+  readonly #all: Running;
 
-  constructor(viewer: Viewer, sink: Sink, since: Position, running: Set<Subscription>) {
+  constructor(viewer: Viewer, sink: Sink, since: Position, size: number, all: Running) {
     this.viewer = viewer;
     this.sink = sink;
     this.since = since;
-    this.#running = running.add(this);
+    this.#size = size;
+    this.#all = all;
+    all.running.add(this);
   }
 
   /** Ends immediately, replaying or live. */
   end(): void {
-    this.#running.delete(this);
+    if (this.#all.running.delete(this)) this.#all.sizes.release(this.viewer.subject, this.#size);
     if (this.receivers.delete(this) && this.receivers.size === 0) this.receivers.onEmpty?.();
   }
 }
@@ -81,8 +97,8 @@ export function createSubscriptions(parts: GatewayParts) {
   const { services, metrics, maskError } = parts;
   const { hub, audit } = services;
   const resultOf = createEventResults(parts);
-  const running = new Set<Subscription>();
-  metrics.watch(() => ({ subscriptions: running.size }));
+  const all: Running = { running: new Set(), sizes: createLimit(MAX_CHARACTERS) };
+  metrics.watch(() => ({ subscriptions: all.running.size }));
   /** The subscriptions that have caught up, by the key of their operation. */
   const live = new Map<string, Receivers>();
   /** When an operation first failed to decide who may see an event, since its last success. Reconnecting keeps it. */
@@ -235,12 +251,14 @@ export function createSubscriptions(parts: GatewayParts) {
       }
       // graphql returns what the field's `subscribe` returned.
       const { filter, position } = source as unknown as SubscriptionStart;
-      const subscription = new Subscription(viewer, context.sink, position, running);
-      void replayAndJoin(subscription, sharedOperation(context, filter));
+      const shared = sharedOperation(context, filter);
+      if (!all.sizes.acquire(viewer.subject, shared.size)) return { errors: [TOO_MUCH] };
+      const subscription = new Subscription(viewer, context.sink, position, shared.size, all);
+      void replayAndJoin(subscription, shared);
       return subscription;
     },
     /** Called when the log was lost: all running subscriptions belong to the old one. */
-    endAll: () => interruptAll(running),
+    endAll: () => interruptAll(all.running),
   };
 }
 
@@ -257,7 +275,8 @@ function sharedOperation(context: Required<GatewayContext>, filter: EventFilter)
   const key = `${document}\n${viewer.reach.text}\n${values}`;
   // Leaves out the context, which would keep the first one's connection in memory.
   const shared = { ...args, contextValue: undefined } as ValidatedSubscriptionArgs;
-  return { key, args: shared, name, estimated, viewer, filter };
+  const size = params.query!.length + values.length;
+  return { key, size, args: shared, name, estimated, viewer, filter };
 }
 export type SharedOperation = Readonly<ReturnType<typeof sharedOperation>>;
 

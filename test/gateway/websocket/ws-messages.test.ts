@@ -134,6 +134,23 @@ describe('a socket', () => {
     expect(await gauge(gateway, 'gateway_subscriptions')).toBe(50);
   });
 
+  it('may hold two million characters of documents and variables with its other sockets, until some are completed', async () => {
+    const types = Array.from({ length: 2_200 }, () => 'PROGRESS_NOTE_FINALIZED');
+    const document =
+      'subscription($types: [PartnerEventType!]) { events(filter: { types: $types }) { cursor } }';
+    using first = await dialIn(gateway);
+    using second = await dialIn(gateway);
+    for (let i = 1; i <= 37; i += 1) first.send(subscribe(String(i), document, { types }));
+    await settled(first);
+    second.send(subscribe('1', document, { types }));
+    expect(await second.next()).toMatchObject({ id: '1', type: 'error' });
+    for (let i = 1; i <= 10; i += 1) first.send({ id: String(i), type: 'complete' });
+    await settled(first);
+    second.send(subscribe('1', document, { types }));
+    await settled(second);
+    expect(second.untaken).toEqual([]);
+  });
+
   it('may send frames of 64 KiB, and is closed with 1009 for larger ones', async () => {
     using socket = await dialIn(gateway);
     socket.send(pongOf(65_536));
