@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 
-const AT_ONCE = 50;
+const AT_ONCE = 10;
 
 /** Sends one query many times on one connection, some of them before the responses to earlier ones. */
 export async function askOften(
