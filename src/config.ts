@@ -58,13 +58,11 @@ const CREDENTIALS = [
 const string = z.string(`must be set, but is not: set all of ${CREDENTIALS.join(', ')}, or none`);
 const text = string.trim();
 
-const integer = (min: number, max: number) =>
-  text
-    .refine(
-      (value) => /^\d{1,15}$/.test(value) && Number(value) >= min && Number(value) <= max,
-      must(`a whole number between ${min} and ${max}`),
-    )
-    .transform(Number);
+function integer(min: number, max: number) {
+  const isWithin = (value: string) =>
+    /^\d{1,15}$/.test(value) && Number(value) >= min && Number(value) <= max;
+  return text.refine(isWithin, must(`a whole number between ${min} and ${max}`)).transform(Number);
+}
 
 const choice = <const Choices extends readonly string[]>(...choices: Choices) =>
   text.pipe(z.enum(choices, must(`one of ${choices.join(', ')}`)));

@@ -1,21 +1,17 @@
-import {
-  createCipheriv,
-  createHmac,
-  createSecretKey,
-  hkdfSync,
-  timingSafeEqual,
-} from 'node:crypto';
+import * as crypto from 'node:crypto';
 
 /**
  * A 32-byte key for one purpose. Keys of different purposes reveal nothing about each other or about the secret. A key
  * object, since a raw key is parsed anew for every call: several times the cost of the cipher itself.
  */
-export const derivedKey = (secret: string, purpose: string) =>
-  createSecretKey(Buffer.from(hkdfSync('sha256', secret, '', `partner-graph ${purpose}`, 32)));
+export function derivedKey(secret: string, purpose: string) {
+  const bytes = crypto.hkdfSync('sha256', secret, '', `partner-graph ${purpose}`, 32);
+  return crypto.createSecretKey(Buffer.from(bytes));
+}
 
 /** Compares in constant time. */
 export const isSame = (a: Buffer, b: Buffer): boolean =>
-  a.length === b.length && timingSafeEqual(a, b);
+  a.length === b.length && crypto.timingSafeEqual(a, b);
 
 export type Sealer<T> = ReturnType<typeof createSealer<T>>;
 type Keys = ReturnType<typeof keysOf>;
@@ -53,7 +49,7 @@ export function createSealer<T>(secret: string, purpose: string, previousSecret?
       for (const keys of accepted) {
         // In CTR mode, encrypting again decrypts.
         const bytes = encrypt(sealed.subarray(TAG_BYTES), tag, keys);
-        if (timingSafeEqual(tagOf(bytes, keys), tag)) return JSON.parse(bytes.toString()) as T;
+        if (isSame(tagOf(bytes, keys), tag)) return JSON.parse(bytes.toString()) as T;
       }
       return undefined;
     },
@@ -66,7 +62,7 @@ const keysOf = (secret: string, purpose: string) => ({
 });
 
 const tagOf = (bytes: Uint8Array, { mac }: Keys): Buffer =>
-  createHmac('sha256', mac).update(bytes).digest().subarray(0, TAG_BYTES);
+  crypto.createHmac('sha256', mac).update(bytes).digest().subarray(0, TAG_BYTES);
 
 const encrypt = (bytes: Uint8Array, iv: Buffer, { cipher }: Keys): Buffer =>
-  createCipheriv('aes-256-ctr', cipher, iv).update(bytes);
+  crypto.createCipheriv('aes-256-ctr', cipher, iv).update(bytes);

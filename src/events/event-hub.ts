@@ -8,12 +8,8 @@ import type { Sealer } from '../sealed-text.ts';
 import type { EventLog, LogBounds, Position, Quarantine, StoredEvent } from '../store/store.ts';
 import type { Uuid } from '../uuid.ts';
 import { createListenerIndex } from './filter.ts';
-import {
-  type PartnerEvent,
-  type SessionEvent,
-  fromStored,
-  sessionSubject,
-} from './partner-event.ts';
+import type { PartnerEvent, SessionEvent } from './partner-event.ts';
+import { fromStored, sessionSubject } from './partner-event.ts';
 
 /** What a cursor holds. The epoch shows that the log was replaced; the time, that another event has the position now. */
 export type EventPosition = Pick<LogBounds, 'epoch'> & Omit<StoredEvent, 'body'>;

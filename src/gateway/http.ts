@@ -91,14 +91,11 @@ export function createHttpHandler(
 }
 
 /** `ok`, or the message of one of our own errors, which says what to do. Other messages are not shown. */
-async function outcomeOf(check: Promise<unknown>): Promise<string> {
-  try {
-    await check;
-    return 'ok';
-  } catch (error) {
-    return error instanceof CodedError ? error.message : 'failed';
-  }
-}
+const outcomeOf = (check: Promise<unknown>): Promise<string> =>
+  check.then(
+    () => 'ok',
+    (error: unknown) => (error instanceof CodedError ? error.message : 'failed'),
+  );
 
 const LOOPBACK = new Set(['127.0.0.1', '::1', '::ffff:127.0.0.1']);
 

@@ -76,53 +76,45 @@ export function createLimit<Key>(max: number, min = 1) {
   };
 }
 
+export type Backlog = ReturnType<typeof createBacklog>;
+
 /** The bounded queue of an event stream, or of a socket whose client reads slowly. */
-export class Backlog {
+export function createBacklog({ config, connections }: GatewayParts, { subject }: Viewer) {
+  const { socketQueueEvents, socketQueueBytes } = config.limits;
+  const { unread } = connections;
   /** As text: all subscribers' strings share the payload, but each one's bytes would be a copy. */
-  readonly #waiting: string[] = [];
-  #waitingBytes = 0;
+  const waiting: string[] = [];
+  let waitingBytes = 0;
   /** The length of the message that was taken last. */
-  #sending = 0;
-  readonly #caughtUp = Promise.withResolvers<void>();
-  readonly #limits: Limits;
-  readonly #unread: ReturnType<typeof createLimit<string>>;
-  readonly #subject: string;
+  let sending = 0;
+  const allSent = Promise.withResolvers<void>();
 
-  constructor({ config, connections }: GatewayParts, { subject }: Viewer) {
-    this.#limits = config.limits;
-    this.#unread = connections.unread;
-    this.#subject = subject;
-  }
-
-  /** False if it is full, or the viewer has too much unread. The transport may also hold results of queries. */
-  put(text: string): boolean {
-    if (!this.#unread.acquire(this.#subject, text.length)) return false;
-    this.#waiting.push(text);
-    this.#waitingBytes += text.length;
-    const { socketQueueEvents, socketQueueBytes } = this.#limits;
-    // A single event may wait, however large: a client that resumes would otherwise never get it.
-    if (this.#waiting.length === 1) return true;
-    return this.#waiting.length <= socketQueueEvents && this.#waitingBytes <= socketQueueBytes;
-  }
-
-  /** The next message, once the one before is sent. Undefined if none waits: the client has caught up. */
-  take(): string | undefined {
-    this.#unread.release(this.#subject, this.#sending);
-    const text = this.#waiting.shift();
-    this.#sending = text?.length ?? 0;
-    this.#waitingBytes -= this.#sending;
-    if (text === undefined) this.#caughtUp.resolve();
-    return text;
-  }
-
-  /** Drops the messages that wait. */
-  clear(): void {
-    for (const { length } of this.#waiting.splice(0)) this.#unread.release(this.#subject, length);
-    this.#waitingBytes = 0;
-  }
-
-  /** Resolves once all messages are sent. Undefined if they are. */
-  get caughtUp(): Promise<void> | undefined {
-    return this.#waiting.length > 0 || this.#sending > 0 ? this.#caughtUp.promise : undefined;
-  }
+  return {
+    /** False if it is full, or the viewer has too much unread. The transport may also hold results of queries. */
+    put(text: string): boolean {
+      if (!unread.acquire(subject, text.length)) return false;
+      waitingBytes += text.length;
+      // A single event may wait, however large: a client that resumes would otherwise never get it.
+      if (waiting.push(text) === 1) return true;
+      return waiting.length <= socketQueueEvents && waitingBytes <= socketQueueBytes;
+    },
+    /** The next message, once the one before is sent. Undefined if none waits: the client has caught up. */
+    take(): string | undefined {
+      unread.release(subject, sending);
+      const text = waiting.shift();
+      sending = text?.length ?? 0;
+      waitingBytes -= sending;
+      if (text === undefined) allSent.resolve();
+      return text;
+    },
+    /** Drops the messages that wait. */
+    clear(): void {
+      for (const { length } of waiting.splice(0)) unread.release(subject, length);
+      waitingBytes = 0;
+    },
+    /** Resolves once all messages are sent. Undefined if they are. */
+    get caughtUp(): Promise<void> | undefined {
+      return waiting.length > 0 || sending > 0 ? allSent.promise : undefined;
+    },
+  };
 }

@@ -67,20 +67,17 @@ function isJsonInUtf8(contentType: string): boolean {
   return type === 'application/json' && isUtf8Named;
 }
 
-function decodeUtf8(bytes: Buffer): string {
-  // Decoded leniently, text in another encoding would be written into a note with wrong letters.
-  if (!isUtf8(bytes)) throw requestRejected(400, 'The body must be UTF-8.');
-  return bytes.toString('utf8');
-}
-
 export function createBodyTextReader(maxBytes: number) {
   const read = createBodyReader(maxBytes);
-
-  function rejected(error: unknown): never {
-    if (error instanceof BodyTooLarge) throw tooLarge(maxBytes);
-    throw requestRejected(400, 'The body broke off.');
-  }
-  return (req: IncomingMessage): Promise<string> => read(req).then(decodeUtf8, rejected);
+  return async (req: IncomingMessage): Promise<string> => {
+    const bytes = await read(req).catch((error: unknown) => {
+      if (error instanceof BodyTooLarge) throw tooLarge(maxBytes);
+      throw requestRejected(400, 'The body broke off.');
+    });
+    // Decoded leniently, text in another encoding would be written into a note with wrong letters.
+    if (!isUtf8(bytes)) throw requestRejected(400, 'The body must be UTF-8.');
+    return bytes.toString('utf8');
+  };
 }
 
 export const REQUEST_ID_HEADER = 'x-request-id';

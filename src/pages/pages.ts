@@ -88,10 +88,9 @@ function serveFile(name: string, load: Load, policy = POLICY) {
     // Browsers revalidate every time, so that a new release is seen immediately; most responses are 304.
     res.setHeader('cache-control', 'no-cache').setHeader('etag', etag);
     res.setHeader('vary', 'Accept-Encoding');
-    if (req.headers['if-none-match'] === etag) return void res.writeHead(304).end();
-    const isZipped = /\bgzip\b(?!\s*;\s*q=0(\.0*)?\s*(,|$))/.test(
-      req.headers['accept-encoding'] ?? '',
-    );
+    const { 'if-none-match': known, 'accept-encoding': accepted = '' } = req.headers;
+    if (known === etag) return void res.writeHead(304).end();
+    const isZipped = /\bgzip\b(?!\s*;\s*q=0(\.0*)?\s*(,|$))/.test(accepted);
     if (isZipped) res.setHeader('content-encoding', 'gzip');
     const body = isZipped ? zipped : plain;
     const type = TYPES[name.slice(name.lastIndexOf('.') + 1)];

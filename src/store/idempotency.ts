@@ -51,7 +51,7 @@ export function createRunOnce(keys: KeyStore, operationMs = 15_000, now: () => n
       const own: Claim = { state: 'running', fingerprint, since: now(), id: crypto.randomUUID() };
       const mine = JSON.stringify(own);
       const theirs = lateOutcomes.get(key) ?? (await claim(key, mine));
-      if (theirs === null) return runAndSettle(key, mine, fingerprint, run);
+      if (theirs === null) return runNow(key, mine, fingerprint, run);
       if (unwantedClaims.has(theirs)) {
         await keys.delete(key, theirs);
         continue;
@@ -77,12 +77,7 @@ export function createRunOnce(keys: KeyStore, operationMs = 15_000, now: () => n
     });
 
   /** The outcome is returned even if it can't be stored yet. */
-  async function runAndSettle<T>(
-    key: string,
-    mine: string,
-    fingerprint: string,
-    run: () => Promise<T>,
-  ): Promise<T> {
+  async function runNow<T>(key: string, mine: string, fingerprint: string, run: () => Promise<T>) {
     let outcome: T;
     try {
       outcome = await run();

@@ -116,18 +116,13 @@ export const openStore = async (redisUrl: string | undefined, dir: string, optio
 
 /** Runs `task` at intervals, never twice at once, without keeping the process alive. */
 export function runEvery(everyMs: number, task: () => Promise<unknown>): Disposable {
-  let running = false;
-  async function run() {
-    if (running) return;
-    running = true;
-    try {
-      await task();
-    } catch (error) {
-      // A store that is down is reported by the requests that need it. Anything else is a bug.
-      if (!(error instanceof StoreUnavailable)) throw error;
-    } finally {
-      running = false;
-    }
-  }
-  return setInterval(() => void run(), everyMs).unref();
+  let running: Promise<unknown> | undefined;
+  return setInterval(() => {
+    running ??= task()
+      .catch((error: unknown) => {
+        // A store that is down is reported by the requests that need it. Anything else is a bug.
+        if (!(error instanceof StoreUnavailable)) throw error;
+      })
+      .finally(() => (running = undefined));
+  }, everyMs).unref();
 }

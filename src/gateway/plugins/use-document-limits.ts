@@ -1,13 +1,8 @@
+import type { DocumentNode, FieldNode, GraphQLSchema, ValidationRule, ValueNode } from 'graphql';
 import {
-  type ASTVisitor,
-  type DocumentNode,
-  type FieldNode,
   GraphQLError,
-  type GraphQLSchema,
   Kind,
   NoSchemaIntrospectionCustomRule,
-  type ValidationContext,
-  type ValueNode,
   ValuesOfCorrectTypeRule as GraphQLValuesOfCorrectTypeRule,
   parse,
   specifiedRules,
@@ -77,23 +72,17 @@ export function parseWithinLimits(source: string, limits: Limits): DocumentNode 
 
 const tooLarge = (message: string) => operationRejected('BAD_USER_INPUT', message);
 
+/** The parser quotes the unexpected token: names may be returned to the client, values may not. */
+const QUOTED_VALUE = /\b(BlockString|String|Int|Float|escape sequence):? ".*"/s;
+
 function parseTokens(source: string, maxTokens: number): DocumentNode {
   try {
     return parse(source, { maxTokens });
   } catch (error) {
     if (!(error instanceof GraphQLError)) throw error;
-    // The parser quotes the unexpected token: names may be returned to the client, values may not.
-    const message = error.message.replace(
-      /\b(BlockString|String|Int|Float|escape sequence):? ".*"/s,
-      '$1',
-    );
-    throw documentRejected(error, message);
+    throw documentRejected(error, error.message.replace(QUOTED_VALUE, '$1'));
   }
 }
-
-const RULES = specifiedRules.map((rule) =>
-  rule === GraphQLValuesOfCorrectTypeRule ? ValuesOfCorrectTypeRule : rule,
-);
 
 /** A document's errors. If introspection is off, they have no suggestions, which would reveal names of the schema. */
 export function documentProblems(
@@ -131,7 +120,7 @@ export function variableMessage({ message, originalError }: GraphQLError): strin
 }
 
 /** graphql's rule of the same name, with messages that name the argument and not the value. */
-function ValuesOfCorrectTypeRule(context: ValidationContext): ASTVisitor {
+const ValuesOfCorrectTypeRule: ValidationRule = (context) => {
   function check(value: ValueNode, subject: string): void {
     const type = context.getInputType();
     const onError = (error: GraphQLError, path: readonly (string | number)[]): void => {
@@ -150,7 +139,10 @@ function ValuesOfCorrectTypeRule(context: ValidationContext): ASTVisitor {
         check(defaultValue, `Variable "$${variable.name.value}" has invalid default value`);
     },
   };
-}
+};
+const RULES = specifiedRules.map((rule) =>
+  rule === GraphQLValuesOfCorrectTypeRule ? ValuesOfCorrectTypeRule : rule,
+);
 
 /** The counts of an operation with its fragments expanded. */
 const EMPTY_SHAPE = { selections: 0, depth: 0, aliases: 0, directives: 0, rootFields: 0 };

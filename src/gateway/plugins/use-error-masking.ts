@@ -75,10 +75,8 @@ export function createErrorMasking(
     const { data, errors = [] } = result;
     const sorted = errors.toSorted(inDocumentOrder);
     const distinct = firstOfEach(sorted, ({ path }) => path && nullPosition(path, data));
-    const [limited, others] = [
-      distinct.filter(isCallLimitError),
-      distinct.filter((error) => !isCallLimitError(error)),
-    ];
+    const limited = distinct.filter(isCallLimitError);
+    const others = distinct.filter((error) => !isCallLimitError(error));
     const few = firstOfEach(others, (error) =>
       others.length > MAX_ERRORS || error.originalError instanceof ResponseTooLarge
         ? pathWithoutIndices(error)

@@ -1,12 +1,7 @@
+import type { ExecutionResult, FieldNode, SourceLocation, ValidatedExecutionArgs } from 'graphql';
 import {
-  type ASTVisitor,
-  type ExecutionResult,
-  type FieldNode,
   GraphQLError,
   Kind,
-  type OperationDefinitionNode,
-  type SourceLocation,
-  type ValidatedExecutionArgs,
   TypeInfo,
   executeRootSelectionSet,
   getNamedType,
@@ -40,8 +35,8 @@ export function useExecution(): GatewayPlugin {
 
 /** `maxCompiled` is in selections, in all documents that are kept. A compiled selection takes some 8 KB. */
 export function createExecutor(maxCompiled = 2_000) {
-  const uses = new WeakMap<OperationDefinitionNode, number>();
-  const compiled = new LRUCache<OperationDefinitionNode, CompiledQuery>({ maxSize: maxCompiled });
+  const uses = new WeakMap<object, number>();
+  const compiled = new LRUCache<object, CompiledQuery>({ maxSize: maxCompiled });
 
   /** Compiles each operation at most once: clients may alternate between more of them than the cache holds. */
   function compileAtSecondUse(args: ValidatedExecutionArgs): CompiledQuery | undefined {
@@ -81,7 +76,7 @@ function isCompilable({ schema, document, operation }: ValidatedExecutionArgs): 
   const types = new TypeInfo(schema);
   let isUnsafe = false;
   let hasMerges = false;
-  const visitor: ASTVisitor = {
+  const visitor = visitWithTypeInfo(types, {
     // It rejects a required variable that is left to its default.
     VariableDefinition({ defaultValue, type }) {
       isUnsafe ||= defaultValue !== undefined && type.kind === Kind.NON_NULL_TYPE;
@@ -98,8 +93,8 @@ function isCompilable({ schema, document, operation }: ValidatedExecutionArgs): 
       // A fragment may have the same fields.
       hasMerges ||= new Set(keys).size < selections.length;
     },
-  };
-  visit(document, visitWithTypeInfo(types, visitor));
+  });
+  visit(document, visitor);
   // It applies a condition (`@`) on one of two merged selections to both, or orders the keys differently.
   return !isUnsafe && !(hasMerges && text.includes('@'));
 }

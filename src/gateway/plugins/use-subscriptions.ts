@@ -1,6 +1,6 @@
 import { hasExpired } from '../../viewer/viewer.ts';
 import { requestRejected } from '../client-error.ts';
-import { Backlog, type OpenConnection } from '../open-connections.ts';
+import { type OpenConnection, createBacklog } from '../open-connections.ts';
 import { acceptedBy } from '../request.ts';
 import { type Sink, Subscription, type Subscriptions } from '../subscriptions/subscriptions.ts';
 import type { GatewayParts } from '../gateway.ts';
@@ -37,19 +37,17 @@ export function useSubscriptions(parts: GatewayParts, { subscribe }: Subscriptio
     const stream = createSseStream(context, parts);
     context.sink = stream;
     connections.open.add(stream);
-    let subscription: Subscription | undefined;
     res.once('close', () => {
       connections.perViewer.release(viewer.subject);
       connections.open.delete(stream);
-      subscription?.end();
     });
     // Yoga writes the stream's end to a response that may have ended already.
     res.on('error', () => undefined);
     const result = await subscribe(args);
     if (!(result instanceof Subscription)) return result;
-    subscription = result;
-    if (res.destroyed) subscription.end();
-    return subscription;
+    if (res.destroyed) result.end();
+    else res.once('close', () => result.end());
+    return result;
   }
 
   return {
@@ -63,7 +61,7 @@ export function useSubscriptions(parts: GatewayParts, { subscribe }: Subscriptio
  * without `complete` if the client should reconnect: its token has expired, it is too slow, or this process ends.
  */
 function createSseStream({ res, viewer }: Required<GatewayContext>, parts: GatewayParts) {
-  let backlog = new Backlog(parts, viewer);
+  let backlog = createBacklog(parts, viewer);
   /** Ends Yoga's wait for a result. */
   let wake: (() => void) | undefined;
   const isClosed = (): boolean => res.writableEnded || res.destroyed;
@@ -102,7 +100,7 @@ function createSseStream({ res, viewer }: Required<GatewayContext>, parts: Gatew
         // Yoga sends what `stringify` returns.
         if (json !== undefined) yield { stringify: () => json };
         else {
-          backlog = new Backlog(parts, viewer);
+          backlog = createBacklog(parts, viewer);
           await new Promise<void>((resolve) => (wake = resolve));
         }
       }

@@ -17,7 +17,6 @@ import { type Viewer, hasExpired } from '../../viewer/viewer.ts';
 import { requestRejected } from '../client-error.ts';
 import type { GatewayParts } from '../gateway.ts';
 import { createLimit } from '../open-connections.ts';
-
 import type { GatewayContext } from '../yoga.ts';
 import { type EventResult, createEventResults } from './event-results.ts';
 

@@ -3,7 +3,8 @@ import type { WebSocket } from 'ws';
 
 import { MESSAGES } from '../../viewer/authenticate.ts';
 import { type Viewer, hasExpired } from '../../viewer/viewer.ts';
-import { Backlog, LARGE_CHARACTERS, type OpenConnection } from '../open-connections.ts';
+import type { Backlog, OpenConnection } from '../open-connections.ts';
+import { LARGE_CHARACTERS, createBacklog } from '../open-connections.ts';
 import type { GatewayParts } from '../gateway.ts';
 import type { GatewayContext } from '../yoga.ts';
 
@@ -145,7 +146,7 @@ export class WsConnection implements ProtocolSocket, OpenConnection {
     if (!this.#backlog && this.ws.bufferedAmount === 0 && text.length < LARGE_CHARACTERS)
       return this.ws.send(bytes, AS_TEXT);
     const isSending = this.#backlog !== undefined;
-    this.#backlog ??= new Backlog(this.#parts, this.viewer!);
+    this.#backlog ??= createBacklog(this.#parts, this.viewer!);
     if (!this.#backlog.put(text)) this.#closeSlowClient();
     else if (!isSending) this.#flush(this.#backlog);
   }

@@ -1,13 +1,6 @@
 import { createBatches } from '../batches.ts';
-import {
-  CLOCK_TOLERANCE_MS,
-  type EventLog,
-  MARK_MS,
-  type NewEvent,
-  OF_SUBJECT_LIMIT,
-  type StoredEvent,
-  dedupeWindowMs,
-} from '../store.ts';
+import type { EventLog, NewEvent, StoredEvent } from '../store.ts';
+import { CLOCK_TOLERANCE_MS, MARK_MS, OF_SUBJECT_LIMIT, dedupeWindowMs } from '../store.ts';
 import { PREFIX, type RedisConnection, type Run } from './connection.ts';
 
 type Entry = readonly [id: string, fields: readonly ['r', receivedAt: string, 'b', body: string]];

@@ -46,10 +46,8 @@ export async function openRedis(url: string, options: StoreOptions): Promise<Sto
       },
       async list(limit, after) {
         const start = after === undefined ? '-' : `(${after}`;
-        const entries = await run((redis) =>
-          redis.xRange('quarantine', start, '+', { COUNT: limit }),
-        );
-        return (entries ?? []).map(({ id, message: { receivedAt, reason = '', body = '' } }) => ({
+        const rows = await run((redis) => redis.xRange('quarantine', start, '+', { COUNT: limit }));
+        return (rows ?? []).map(({ id, message: { receivedAt, reason = '', body = '' } }) => ({
           id,
           receivedAt: Number(receivedAt),
           reason,

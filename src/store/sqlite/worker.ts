@@ -1,15 +1,8 @@
 import { parentPort, workerData } from 'node:worker_threads';
 
 import { StoreUnavailable } from '../../errors.ts';
-import {
-  CLOCK_TOLERANCE_MS,
-  MARK_MS,
-  type NewEvent,
-  QUARANTINE_MAX_ENTRIES,
-  type QuarantineEntry,
-  type StoredEvent,
-  dedupeWindowMs,
-} from '../store.ts';
+import type { NewEvent, QuarantineEntry, StoredEvent } from '../store.ts';
+import { CLOCK_TOLERANCE_MS, MARK_MS, QUARANTINE_MAX_ENTRIES, dedupeWindowMs } from '../store.ts';
 import { openDatabase, sqliteFailureOf } from './database.ts';
 
 export type WorkerData = Readonly<{ dir: string; retentionMs: number }>;

@@ -1,23 +1,23 @@
 import { describe, expect, it } from 'vitest';
 
 import type { GatewayParts } from '../../../src/gateway/gateway.ts';
-import { Backlog, createLimit } from '../../../src/gateway/open-connections.ts';
+import { createBacklog, createLimit } from '../../../src/gateway/open-connections.ts';
 import { SANDBOX_VIEWER } from '../../../src/viewer/viewer.ts';
 
-function createBacklog(unread = createLimit<string>(2 ** 30)): Backlog {
+function openBacklog(unread = createLimit<string>(2 ** 30)) {
   const limits = { socketQueueEvents: 256, socketQueueBytes: 1_048_576 };
   const parts = { config: { limits }, connections: { unread } } as unknown as GatewayParts;
-  return new Backlog(parts, SANDBOX_VIEWER);
+  return createBacklog(parts, SANDBOX_VIEWER);
 }
 
 function arePut(...texts: string[]): boolean[] {
-  const backlog = createBacklog();
+  const backlog = openBacklog();
   return texts.map((text) => backlog.put(text));
 }
 
 describe('the queue of a slow client', () => {
   it('holds at most 256 events', () => {
-    const backlog = createBacklog();
+    const backlog = openBacklog();
     for (let i = 1; i <= 256; i += 1) expect(backlog.put('x')).toBe(true);
     expect(backlog.put('x')).toBe(false);
   });
@@ -30,7 +30,7 @@ describe('the queue of a slow client', () => {
   });
 
   it('returns everything queued in order, and then the client has caught up', async () => {
-    const backlog = createBacklog();
+    const backlog = openBacklog();
     expect(backlog.caughtUp).toBeUndefined();
     const sent = Array.from({ length: 100 }, (_, i) => String(i));
     for (const item of sent) backlog.put(item);
@@ -44,7 +44,7 @@ describe('the queue of a slow client', () => {
 
   it('counts large events as unread until they are sent or dropped', () => {
     const unread = createLimit<string>(250, 100);
-    const [first, second] = [createBacklog(unread), createBacklog(unread)];
+    const [first, second] = [openBacklog(unread), openBacklog(unread)];
     const large = 'x'.repeat(100);
     for (const text of [large, large, large, 'x']) expect(first.put(text)).toBe(true);
     expect([second.put(large), second.put('x')]).toEqual([false, true]);
