@@ -12,11 +12,11 @@ import type { SharedOperation } from './subscriptions.ts';
 
 /** The result of an event for a subscription, executed once for all its receivers. */
 export interface EventResult {
-  /** Undefined if the viewer may not see the event. */
-  readonly response?: object;
-  /** The response as JSON. A large one is serialized again when it is sent: results that wait must not fill the memory. */
-  readonly text?: string | undefined;
-  readonly length?: number;
+  /** The response as JSON. A large one is serialized when it is sent: results that wait must not fill the memory. */
+  readonly text?: string;
+  readonly largeResponse?: object;
+  /** Of the JSON. Zero if the viewer may not see the event. */
+  readonly length: number;
   /** Records that it shows, and records that it names but does not show, for the audit of each receiver. */
   readonly records: readonly string[];
   readonly denied: readonly string[];
@@ -37,7 +37,7 @@ export function createEventResults({ services, config, maskErrors }: GatewayPart
   const results = new LRUCache<string, EventResult, Parameters<typeof execute>>({
     ...recent,
     maxSize: 8 * 2 ** 20,
-    sizeCalculation: ({ length = 0 }, key) => key.length + length,
+    sizeCalculation: ({ length }, key) => key.length + length,
     fetchMethod: (_key, _stale, { context }) =>
       services.hub.runOrQuarantine(context[0], 'execute', () => execute(...context)),
     // A result that is evicted while it is made is still returned.
@@ -57,7 +57,7 @@ export function createEventResults({ services, config, maskErrors }: GatewayPart
       if (!(await isVisible(event, operation.filter, contextValue))) {
         // For a session's event the viewer's grants alone decide.
         const basis = 'sessionId' in event ? basisOf(contextValue) : undefined;
-        return { records: [], denied: [], basis };
+        return { length: 0, records: [], denied: [], basis };
       }
       const execution = { ...args, rootValue: event, contextValue };
       const { data = null, errors } = await executeSubscriptionEvent(execution);
@@ -68,8 +68,7 @@ export function createEventResults({ services, config, maskErrors }: GatewayPart
       const response = { errors: masked, data };
       const text = JSON.stringify(response);
       return {
-        response,
-        text: text.length < LARGE_CHARACTERS ? text : undefined,
+        ...(text.length < LARGE_CHARACTERS ? { text } : { largeResponse: response }),
         length: text.length,
         records: [...read],
         denied: [...denied],

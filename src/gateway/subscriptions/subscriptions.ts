@@ -166,9 +166,9 @@ export function createSubscriptions(parts: GatewayParts) {
     }
 
     function deliver({ position }: PartnerEvent, result?: EventResult): void {
-      if (!result?.response) return;
-      const { response, records, denied } = result;
-      const json = result.text ?? JSON.stringify(response);
+      if (!result || result.length === 0) return;
+      const { records, denied } = result;
+      const json = result.text ?? JSON.stringify(result.largeResponse);
       // Their clients resume by their cursors, with new tokens.
       for (const subscription of receivers) if (hasExpired(subscription.viewer)) subscription.end();
       const reached = [...receivers].filter(({ since }) => position > since);
