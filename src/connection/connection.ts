@@ -2,15 +2,8 @@ import { CodedError, hasCode } from '../errors.ts';
 import { type Loaded, whenLoaded } from '../loaded.ts';
 import { PAGE_SIZE, type Page, type PagedList, type Row, firstOffsetOf, pageOf } from '../page.ts';
 import { type CursorSealer, changeSeenAt, dividingOffset, hashedIds, shortHash } from './cursor.ts';
-import {
-  type Need,
-  type WindowArgs,
-  type WindowRequest,
-  firstPagesToRead,
-  pagesNeeded,
-  parseWindowArgs,
-  windowOf,
-} from './window.ts';
+import type { Need, WindowArgs, WindowRequest } from './window.ts';
+import { firstPagesToRead, pagesNeeded, parseWindowArgs, windowOf } from './window.ts';
 
 export type PageInfo = Pick<
   Connection<Row>,

@@ -156,23 +156,18 @@ export function changeNote(
   });
 }
 
-async function sendChange(
-  target: NoteTarget,
-  endpoint: Endpoint,
-  body: unknown,
-  ctx: Context,
-): Promise<ChangeOutcome> {
+async function sendChange(target: NoteTarget, endpoint: Endpoint, body: unknown, ctx: Context) {
   const { session } = target;
   const noteId = await currentNoteId(target, ctx);
   const cursor = ctx.hub.cursorAt(ctx.hub.position);
   try {
     const answer = await ctx.partner.send(endpoint, noteId, body, ctx.usage);
     const raw = answerAbout(answer, session?.id, session && clientIdOf(session));
-    return { kind: 'changed', noteId, cursor, raw };
+    return { kind: 'changed', noteId, cursor, raw } as const;
   } catch (error) {
     if (!(error instanceof NoteLocked)) throw error;
     await ctx.marks.markLocked(noteId);
-    return { kind: 'locked' };
+    return { kind: 'locked' } as const;
   } finally {
     // After a failure too: the change may have taken effect.
     await ctx.invalidation.invalidateEverywhere([

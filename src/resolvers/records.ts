@@ -10,18 +10,8 @@ import type { GrantedKind } from '../viewer/viewer.ts';
 import { asOpen, auditDenial, auditRead, findRow, ifOpen, requireAccess } from './access/prove.ts';
 import { NotFound } from '../errors.ts';
 import { loadListPage } from './lookup/lookup.ts';
-import {
-  type ClientRef,
-  LISTS,
-  type ListedRef,
-  type NodeOfType,
-  type NodeRef,
-  type NoteRef,
-  type Parents,
-  type RowRef,
-  type SessionRef,
-  kindOf,
-} from './refs.ts';
+import type { ListedRef, NodeOfType, NodeRef, NoteRef, Parents, SessionRef } from './refs.ts';
+import { LISTS, kindOf } from './refs.ts';
 
 type RecordOfNode<R extends NodeRef> = NonNullable<R['record']>;
 
@@ -82,7 +72,7 @@ export function parentLink<R extends ListedRef, T extends 'Organization' | 'Clin
 }
 
 /** The clinic whose list holds the client, or that of the clinician whose list does. */
-export const clinicOfClient = parentLink('Clinic', (client: ClientRef, ctx) =>
+export const clinicOfClient = parentLink('Clinic', (client: NodeOfType<'Client'>, ctx) =>
   whenLoaded(
     client.clinicId || client.clinicianId ? client : findRow(client, ctx),
     ({ clinicId, clinicianId }: Parents = {}) =>
@@ -99,10 +89,8 @@ const clientOfOpenSession = parentLink('Client', (session: SessionRef, ctx) => {
 });
 
 /** Only the client's id: they may have moved since the event, and not all who see it may know where to. */
-export const clientOfEvent = ({ clientId: id }: Pick<PartnerEvent, 'clientId'>): ClientRef => ({
-  type: 'Client',
-  id,
-});
+export const clientOfEvent = ({ clientId: id }: Pick<PartnerEvent, 'clientId'>) =>
+  ({ type: 'Client', id }) as const;
 
 export const sessionOfEvent = ({ sessionId, clientId }: SessionEvent): SessionRef =>
   linkTo('Session', sessionId, { clientId });
@@ -120,12 +108,12 @@ export const clientOfSession = (session: SessionRef, args: unknown, ctx: Context
     : clientOfOpenSession(session, args, ctx);
 
 /** A list of the Partner API, page by page. */
-function pagesOf<N extends ListName>(list: ListRef<N>, ctx: Context): PagedList<RowRef<N>> {
+function pagesOf<N extends ListName>(list: ListRef<N>, ctx: Context) {
   const { loaders, partner } = ctx;
   const key = listKeyOf(list);
   return {
     key,
-    loadPage: (page, since) =>
+    loadPage: (page: number, since?: number) =>
       loadListPage(list, page, ctx, since === undefined ? 0 : Math.max(since, loaders.freshSince)),
     totalHint: () => partner.cache.totalOf(key),
   };

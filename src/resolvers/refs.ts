@@ -40,11 +40,7 @@ export type SessionRef = RowRef<'sessionsOfClient'> & {
 };
 
 /** A record with a route of its own: returned only to viewers who may see it, and always whole. */
-interface Fetched<Type extends string, Value> {
-  readonly type: Type;
-  readonly record: Value;
-  readonly open: true;
-}
+type Fetched<Type extends string, Value> = Readonly<{ type: Type; record: Value; open: true }>;
 export interface NoteRef extends Fetched<'ProgressNote', NoteRecord> {
   /** Undefined for a `partner` who named the note by its UUID alone. */
   readonly session: SessionRef | undefined;

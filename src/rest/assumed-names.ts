@@ -6,25 +6,20 @@ import type { Uuid } from '../uuid.ts';
 import type { JsonObject } from '../json.ts';
 
 /** "A total score": assumed to be `totalScore`. */
-export function totalScoreOf(score: JsonObject): number | null {
-  const total = score['totalScore'];
-  return typeof total === 'number' && Number.isFinite(total) ? total : null;
-}
+export const totalScoreOf = ({ totalScore }: JsonObject): number | null =>
+  Number.isFinite(totalScore) ? (totalScore as number) : null;
 
 /** "Per-question answers": assumed to be `answers`; the fields of each are documented. */
 export const answersOf = (score: JsonObject): unknown => score['answers'];
 
 /** "Risk of complications": whatever stands under the first key with `risk` in it. */
-export function riskOf(mdm: JsonObject): unknown {
-  const name = Object.keys(mdm).find((key) => /risk/i.test(key));
-  return name === undefined ? null : mdm[name];
-}
+export const riskOf = (mdm: JsonObject): unknown =>
+  Object.entries(mdm).find(([key]) => /risk/i.test(key))?.[1];
 
 /** "Whether crisis intervention was identified": the first boolean whose key has `crisis` in it. */
 export function crisisInterventionOf(mdm: JsonObject): boolean | null {
-  for (const [key, value] of Object.entries(mdm)) {
+  for (const [key, value] of Object.entries(mdm))
     if (/crisis/i.test(key) && typeof value === 'boolean') return value;
-  }
   return null;
 }
 

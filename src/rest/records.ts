@@ -31,8 +31,7 @@ function record<T extends object>(
     if (!isObject(body) || !id) return undefined;
     const value = readRecord(body, id);
     if (value === undefined) return undefined;
-    for (const name of idsIn(body)) if (isOther(name, id)) return anotherRecord;
-    return value;
+    return idsIn(body).some((name) => isOther(name, id)) ? anotherRecord : value;
   };
   const ttlMs = (value: T | null): number =>
     !value || ('isLoading' in value && value.isLoading) ? UNFINISHED_TTL_MS : finishedTtlMs;

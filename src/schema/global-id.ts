@@ -36,9 +36,7 @@ const LAYOUTS: Readonly<Record<NodeType, Layout>> = {
 export const isNodeType = (name: string): name is NodeType => Object.hasOwn(LAYOUTS, name);
 /** A note whose session is not known. */
 const NOTE_ALONE: Layout = ['N', 'id'];
-const BY_CODE = new Map<string, readonly [NodeType, Layout]>([['N', ['ProgressNote', NOTE_ALONE]]]);
-for (const type of Object.keys(LAYOUTS) as NodeType[])
-  BY_CODE.set(LAYOUTS[type][0], [type, LAYOUTS[type]]);
+const ALL = [...Object.entries(LAYOUTS), ['ProgressNote', NOTE_ALONE]] as [NodeType, Layout][];
 
 const UUID_BYTES = 16;
 const MAC_BYTES = 8;
@@ -78,7 +76,7 @@ function encode(node: NodeId, key: KeyObject): string {
 
 /** Reads the content without verifying the signature. */
 function contentOf(bytes: Buffer): NodeId | undefined {
-  const known = BY_CODE.get(String.fromCharCode(bytes[0] ?? 0));
+  const known = ALL.find(([, [code]]) => code.charCodeAt(0) === bytes[0]);
   if (!known) return undefined;
   const [type, [code, first, second]] = known;
   const firstId = uuidAt(bytes, 1);
@@ -104,9 +102,7 @@ export function parseId(type: NodeType, argument: string, text: string, ids: Glo
   throw new BadInput(`"${argument}" must be a global id of type ${type}, or a UUID.`);
 }
 
-type ParentArgs = {
-  readonly [K in keyof Parents | 'sessionId']?: string | null | undefined;
-};
+type ParentArgs = { readonly [K in keyof Parents | 'sessionId']?: string | null | undefined };
 
 /** The parents and the session that the arguments name. `sessionClientId` is the client in the session's global id. */
 export function parseParentIds(args: ParentArgs, ids: GlobalIds) {

@@ -2,11 +2,8 @@ import type { Context } from '../context.ts';
 import { NOT_FOUND } from '../errors.ts';
 import { textOf } from '../json.ts';
 import { noteAfterChange } from '../resolvers/artifacts.ts';
+import type { Invalid, Minted, Missing, Rejected } from '../resolvers/mutations.ts';
 import {
-  type Invalid,
-  type Minted,
-  type Missing,
-  type Rejected,
   assignSecondaryClinicians,
   authenticateClinician,
   changeNote,

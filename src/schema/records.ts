@@ -148,9 +148,7 @@ objectType('Clinic', 'A clinic of an organization.', (t) => ({
   clinicians: listField(
     'cliniciansOfClinic',
     'The clinicians of the clinic, filtered by the Partner API.',
-    {
-      filter: t.arg(optional(ClinicianFilter, 'Only clinicians that match.')),
-    },
+    { filter: t.arg(optional(ClinicianFilter, 'Only clinicians that match.')) },
   ),
   clients: listField('clientsOfClinic', 'The clients of the clinic, filtered by the Partner API.', {
     filter: t.arg(optional(ClinicClientFilter, 'Only clients that match.')),
@@ -171,9 +169,7 @@ objectType('Clinician', 'A clinician of a clinic.', (t) => ({
   clients: listField(
     'clientsOfClinician',
     'The clients of the clinician, filtered by the Partner API.',
-    {
-      filter: t.arg(optional(ClientFilter, 'Only clients that match.')),
-    },
+    { filter: t.arg(optional(ClientFilter, 'Only clients that match.')) },
   ),
   magicEdits: listField('magicEditsOfClinician', 'The magic edits that the clinician requested.'),
 }));

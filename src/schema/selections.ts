@@ -68,10 +68,9 @@ function collectFields(
   function add(node: FieldNode, owner: GraphQLCompositeType): void {
     const field = schema.getField(owner, node.name.value);
     if (!field) return;
-    const name = node.alias?.value ?? node.name.value;
     // Two types may define different arguments for fields of one name.
     const { name: typeName } = field.args.length > 0 ? owner : getNamedType(field.type);
-    const key = `${name} ${field.name} ${typeName}`;
+    const key = `${responseName(node)} ${field.name} ${typeName}`;
     const known = collected.get(key);
     if (known) known.nodes.push(node);
     else collected.set(key, { field, nodes: [node] });
@@ -173,7 +172,7 @@ export function estimateCalls(validated: Operation, reach: Reach) {
 
   /** By the type of the field. Look-ups of records are not included: they are counted as they happen. */
   function estimate({ field, nodes }: CollectedField, parent: readonly string[]): number {
-    const path = [...parent, responseName(nodes)];
+    const path = [...parent, responseName(nodes[0]!)];
     const inner = collectFields(nodes, field.type, validated);
     /** Calls of the subselection, for one record. */
     const below = ofFields(inner, path);
@@ -205,11 +204,11 @@ export function estimateCalls(validated: Operation, reach: Reach) {
   if (once.length > 1) {
     const nodes = once.flatMap((each) => each.nodes);
     const issues = [`"${nodes[0]!.name.value}" may be selected once in an operation.`];
-    problems.push({ issues, nodes, path: [responseName(nodes)] });
+    problems.push({ issues, nodes, path: [responseName(nodes[0]!)] });
   }
   const calls = ofFields(fields, []);
   if (isConstant && problems.length === 0) constantEstimates.set(operation, calls);
   return { calls, problems };
 }
 
-const responseName = ([node]: readonly FieldNode[]): string => (node!.alias ?? node!.name).value;
+const responseName = ({ alias, name }: FieldNode): string => (alias ?? name).value;

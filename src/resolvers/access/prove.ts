@@ -5,15 +5,8 @@ import { NotFound } from '../../errors.ts';
 import { Lookup } from '../lookup/lookup.ts';
 import type { ListRef } from '../../rest/lists.ts';
 import { type ClientList, clientsOfClinic } from '../lookup/places.ts';
-import {
-  type ListedRef,
-  auditNameOf,
-  kindOf,
-  knownParents,
-  listFor,
-  parentListsOf,
-  parentsOf,
-} from '../refs.ts';
+import type { ListedRef } from '../refs.ts';
+import { auditNameOf, kindOf, knownParents, listFor, parentListsOf, parentsOf } from '../refs.ts';
 
 /** Audits a read of the record, and returns it. */
 export function auditRead<R extends ListedRef>(record: R, { audit }: Context): R {

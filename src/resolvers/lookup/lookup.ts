@@ -4,17 +4,8 @@ import { type Loaded, whenLoaded } from '../../loaded.ts';
 import { PAGE_SIZE, type Page, type Row, firstOffsetOf, pagesBetween } from '../../page.ts';
 import { type ListName, type ListRef, listKeyOf } from '../../rest/lists.ts';
 import type { Uuid } from '../../uuid.ts';
-import {
-  type ClientRef,
-  LISTS,
-  type ListedRef,
-  type Parents,
-  type RowRef,
-  auditNameOf,
-  kindOf,
-  listFor,
-  parentListsOf,
-} from '../refs.ts';
+import type { ClientRef, ListedRef, Parents, RowRef } from '../refs.ts';
+import { LISTS, auditNameOf, kindOf, listFor, parentListsOf } from '../refs.ts';
 import { type ClientList, clientsOfClinic, clientsOfClinician } from './places.ts';
 
 /** The refs of a page's rows. They depend on the list and the page only, so all operations share them. */
