@@ -58,6 +58,7 @@ describe.skipIf(process.env['SKIP_CHROMIUM'])(
       await page.keyboard.press('Enter');
       await notes.live();
       expect(await focusedText(page)).toBe(clinician);
+      await notes.rows.first().waitFor();
       // After the links to the sessions and the clients.
       for (const _ of [1, 2, 3]) await page.keyboard.press('Tab');
       await page.keyboard.press('Enter');
