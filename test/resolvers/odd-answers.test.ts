@@ -13,16 +13,18 @@ const lines: string[] = [];
 const respond = (response: ServerResponse) =>
   void response.writeHead(200, { 'content-type': 'application/json' }).end(body);
 
-function openOverUpstream(): Promise<Gateway> {
-  const { baseUrl, clientId, clientSecret, apiKey } = upstream.connection;
-  const env = {
+function envOf({ connection }: Upstream) {
+  const { baseUrl, clientId, clientSecret, apiKey } = connection;
+  return {
     PARTNER_BASE_URL: baseUrl,
     PARTNER_CLIENT_ID: clientId,
     PARTNER_CLIENT_SECRET: clientSecret,
     PARTNER_API_KEY: apiKey,
   };
-  return openGateway({ env, onLog: (line) => lines.push(line) });
 }
+
+const openOverUpstream = (): Promise<Gateway> =>
+  openGateway({ env: envOf(upstream), onLog: (line) => lines.push(line) });
 
 beforeAll(async () => {
   upstream = await openUpstream((_, response) => respond(response));
@@ -169,6 +171,25 @@ describe('a response of the Partner API', () => {
     const { errors } = await gateway.query(query, { id: uuid(99), of: uuid(98) });
     expect(errors?.[0]?.extensions.code).toBe('QUERY_TOO_EXPENSIVE');
     expect(process.memoryUsage().rss - before).toBeLessThan(300e6);
+  });
+
+  it('that is one of very many pages is found once the pages before it are cached', async () => {
+    await using long = await openUpstream(({ path }, response) => {
+      const at = Number(new URL(path, 'http://x').searchParams.get('page'));
+      response.writeHead(200, { 'content-type': 'application/json' });
+      response.end(JSON.stringify(pageBody(200, at)));
+    });
+    const narrow = await openGateway({
+      env: { ...envOf(long), OPERATION_MAX_UPSTREAM_CALLS: '8' },
+    });
+    const query = 'query($id: ID!, $of: ID!) { client(id: $id, clinicianId: $of) { firstName } }';
+    const found = [];
+    for (const _ of [1, 2, 3]) {
+      const { data, errors } = await narrow.query(query, { id: uuid(195), of: uuid(98) });
+      found.push(errors?.[0]?.extensions.code ?? (data.client && 'found'));
+    }
+    expect(found).toEqual(['QUERY_TOO_EXPENSIVE', 'QUERY_TOO_EXPENSIVE', 'found']);
+    await narrow.close();
   });
 
   it('with page 0 of 0 is an empty list', async () => {

@@ -45,6 +45,25 @@ describe('the budget of an operation', () => {
     expect(usage).toMatchObject({ calls: 1, unsent: 0 });
   });
 
+  it('of an operation that shares the call is enough, if the first one uses up its own before the call is sent', async () => {
+    let answered = 0;
+    await using setup = await setUp((request, response) => {
+      answered += 1;
+      if (answered > 1) return numbered(request, response);
+      answer(response, 401, { error: { message: 'Unauthorized', statusCode: 401 } });
+    });
+    const [first, other] = [createUsage({ maxCalls: 2 }), createUsage({ maxCalls: 9 })];
+    const load = async (usage: typeof first, n: number) =>
+      setup.partner.loadersFor(usage).record(recordEndpoints.note, id(n));
+    const one = load(first, 1);
+    await expect.poll(() => answered, { interval: 1 }).toBe(1);
+    // The token is renewed now, and then the first call is repeated.
+    await expect.poll(() => setup.partner.tokens.current(), { interval: 1 }).toBeUndefined();
+    const loaded = await Promise.all([one, load(first, 2), load(other, 2)]);
+    expect(loaded).toHaveLength(3);
+    expect(other).toMatchObject({ calls: 1, coalesced: 1 });
+  });
+
   it('does not include cached or shared calls', async () => {
     await using setup = await setUp(numbered);
     await loadersOf(setup.partner).record(recordEndpoints.note, id(1));

@@ -73,15 +73,18 @@ export function createErrorMasking(
    */
   function maskErrors(result: ExecutionResult, estimate: number, requestId?: string) {
     const { data, errors = [] } = result;
-    const sorted = errors.toSorted(inDocumentOrder);
+    // Each row of a list may have an error about the response's size.
+    const some = firstOfEach(errors, (error) =>
+      error.originalError instanceof ResponseTooLarge ? pathWithoutIndices(error) : undefined,
+    );
+    const sorted = some.toSorted(inDocumentOrder);
     const distinct = firstOfEach(sorted, ({ path }) => path && nullPosition(path, data));
     const limited = distinct.filter(isCallLimitError);
     const others = distinct.filter((error) => !isCallLimitError(error));
-    const few = firstOfEach(others, (error) =>
-      others.length > MAX_ERRORS || error.originalError instanceof ResponseTooLarge
-        ? pathWithoutIndices(error)
-        : undefined,
-    );
+    const few =
+      others.length > MAX_ERRORS
+        ? firstOfEach(others, (error) => `${pathWithoutIndices(error)} ${kindOf(error)}`)
+        : others;
     const rowsByPath = Map.groupBy(limited, pathWithoutIndices);
     const merged = Array.from(rowsByPath.values(), (rows) => {
       const { nodes, path } = rows[0]!;
@@ -122,6 +125,9 @@ function firstOfEach(
 
 const pathWithoutIndices = ({ path = [] }: GraphQLError): string =>
   path.filter((key) => typeof key === 'string').join('.');
+
+const kindOf = ({ originalError }: GraphQLError): string | undefined =>
+  originalError instanceof CodedError ? originalError.code : originalError?.name;
 
 /** The path that an error made null: its field, or a parent if the field is non-null. */
 function nullPosition(path: readonly (string | number)[], data: unknown): string {

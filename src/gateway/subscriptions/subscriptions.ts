@@ -57,10 +57,11 @@ interface Running {
   readonly running: Set<Subscription>;
   readonly sizes: ReturnType<typeof createLimit<string>>;
 }
-const MAX_CHARACTERS = 2 * 2 ** 20;
+/** For each socket that a viewer may have. */
+const MAX_CHARACTERS = 100_000;
 const TOO_MUCH = requestRejected(
   429,
-  'The documents and variables of your subscriptions have more than two million characters: complete some first.',
+  'The documents and variables of your subscriptions take too much memory: complete some first.',
 );
 
 /** A running subscription of one client. It is small, since there are thousands. */
@@ -96,7 +97,8 @@ export function createSubscriptions(parts: GatewayParts) {
   const { services, metrics, maskError } = parts;
   const { hub, audit } = services;
   const resultOf = createEventResults(parts);
-  const all: Running = { running: new Set(), sizes: createLimit(MAX_CHARACTERS) };
+  const sizes = createLimit<string>(MAX_CHARACTERS * parts.config.limits.socketsPerViewer);
+  const all: Running = { running: new Set(), sizes };
   metrics.watch(() => ({ subscriptions: all.running.size }));
   /** The subscriptions that have caught up, by the key of their operation. */
   const live = new Map<string, Receivers>();

@@ -151,12 +151,17 @@ export class WsConnection implements ProtocolSocket, OpenConnection {
     else if (!isSending) this.#flush(this.#backlog);
   }
 
-  /** Sends the next waiting event, and after it the one behind. Sends none once the token has expired. */
+  /** Sends the waiting events, each once the system has taken the one before. Sends none once the token has expired. */
   #flush(backlog: Backlog): void {
-    if (this.isExpired) backlog.clear();
-    const text = backlog.take();
-    if (text === undefined) this.#backlog = undefined;
-    else this.ws.send(Buffer.from(text), AS_TEXT, () => this.#flush(backlog));
+    for (let isTaken = true; isTaken;) {
+      if (this.isExpired) backlog.clear();
+      const text = backlog.take();
+      if (text === undefined) return void (this.#backlog = undefined);
+      let isOver = false;
+      this.ws.send(Buffer.from(text), AS_TEXT, () => isOver || this.#flush(backlog));
+      // If the client reads, the system takes it at once. The callback comes later, and other events may come first.
+      isTaken = isOver = this.ws.bufferedAmount === 0;
+    }
   }
 
   get caughtUp(): Promise<void> | undefined {

@@ -1,7 +1,7 @@
 import { NotFound, hasCode } from '../../errors.ts';
 import type { Context } from '../../context.ts';
 import { type Loaded, whenLoaded } from '../../loaded.ts';
-import { PAGE_SIZE, type Page, type Row, firstOffsetOf, pagesBetween } from '../../page.ts';
+import { PAGE_SIZE, type Page, type Row, firstOffsetOf } from '../../page.ts';
 import { type ListName, type ListRef, listKeyOf } from '../../rest/lists.ts';
 import type { Uuid } from '../../uuid.ts';
 import type { ClientRef, ListedRef, Parents, RowRef } from '../refs.ts';
@@ -178,18 +178,16 @@ export class Lookup {
     if (here) return { row: here };
     const { total, page } = first;
     if (absentSince !== undefined && recentLists.isAbsent(list, id, total)) return {};
-    const lastPage = Math.ceil(total / PAGE_SIZE);
-    const { maxCalls } = this.ctx.usage;
-    // Nearest first: rows move by a few places, not by many. Others can't be read, and a wrong total may be huge.
-    const rest = pagesBetween(Math.max(1, page - maxCalls), Math.min(lastPage, page + maxCalls))
-      .filter((each) => each !== page)
-      .toSorted((a, b) => Math.abs(a - page) - Math.abs(b - page));
+    const rest = otherPages(page, Math.ceil(total / PAGE_SIZE));
     let isChanged = false;
     const times = [first.askedAt ?? began];
-    while (rest.length > 0) {
+    const nextPages = (): number[] => {
       // Limited by the budget: a call in flight when the look-up is cut would be wasted.
       const size = Math.max(1, Math.min(PAGES_AT_A_TIME, budget?.pagesLeft ?? PAGES_AT_A_TIME));
-      const reads = rest.splice(0, size).map((each) => this.page(list, each, since));
+      return Array.from({ length: size }, () => rest.next().value ?? []).flat();
+    };
+    for (let next = nextPages(); next.length > 0; next = nextPages()) {
+      const reads = next.map((each) => this.page(list, each, since));
       // Awaits all, even if one fails: a call that is not awaited would be counted too late.
       await Promise.allSettled(reads);
       const pages = await Promise.all(reads);
@@ -201,7 +199,7 @@ export class Lookup {
     if (isChanged) return { rescanSince: recentLists.now() };
     // Cached and new pages may not fit together: as many rows may have been added as were removed in between.
     const isMixed = Math.min(...times) < began && Math.max(...times) >= began;
-    if (!isMixed && lastPage <= maxCalls) recentLists.recordFullScan(list, total, began);
+    if (!isMixed) recentLists.recordFullScan(list, total, began);
     return { rescanSince: isMixed ? began : undefined };
   }
 
@@ -221,5 +219,13 @@ export class Lookup {
       if (hasCode(error, 'NOT_FOUND')) return undefined;
       throw error;
     }
+  }
+}
+
+/** Nearest first: rows move by a few places, not by many. Not as an array, since a wrong total may be huge. */
+function* otherPages(page: number, last: number): Generator<number, undefined> {
+  for (let distance = 1; distance < Math.max(page, last); distance += 1) {
+    if (page - distance >= 1) yield page - distance;
+    if (page + distance <= last) yield page + distance;
   }
 }

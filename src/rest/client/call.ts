@@ -59,9 +59,9 @@ export class Call {
   /** Called again once there is a token, the limiter gives it a slot, or another attempt is due. */
   send({ hasSlot = false } = {}): void {
     const { limiter, tokens } = this.client;
-    const { calls, maxCalls, unsent } = this.usage;
     // Calls that wait count too: an operation may ask for thousands.
-    if (this.endsAt === 0 && !hasSlot && calls + unsent > maxCalls)
+    const isUsedUp = this.waiters.every(({ usage }) => usage.calls + usage.unsent > usage.maxCalls);
+    if (this.endsAt === 0 && !hasSlot && isUsedUp)
       return this.fail(this.error('QUERY_TOO_EXPENSIVE', NO_CALLS_LEFT));
     const isRefused = this.breaker.refuses();
     const token = this.target.endpoint === authenticate ? NO_TOKEN : tokens.current();

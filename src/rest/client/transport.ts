@@ -78,9 +78,10 @@ export class Attempt implements Dispatcher.DispatchHandler {
   onResponseData(_: unknown, chunk: Buffer): void {
     this.chunks.push(chunk);
     this.receivedBytes += chunk.length;
-    const buffered = this.receivedBytes + CHUNK_BYTES * (this.chunks.length - 1);
+    const overhead = this.chunks.length * CHUNK_BYTES;
+    if (Math.max(this.receivedBytes, overhead) <= MAX_BODY_BYTES) return;
     // For an error the status is enough.
-    if (buffered > MAX_BODY_BYTES) this.end(this.status >= 400 ? 'answered' : 'garbled');
+    this.end(this.status >= 400 ? 'answered' : 'garbled');
   }
 
   onResponseEnd(): void {

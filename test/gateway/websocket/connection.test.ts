@@ -162,6 +162,17 @@ it('closes before a large event if the viewer has too many unread, and counts no
   expect(unread.used.size).toBe(0);
 });
 
+it('sends many large events at once to a client that reads them', () => {
+  const sent: string[] = [];
+  const ws = { send: (data: Buffer) => sent.push(String(data)), bufferedAmount: 0 };
+  const unread = createLimit<string>(150_000, 65_536);
+  const connection = connectionOf(ws as unknown as WebSocket, undefined, unread);
+  const events = Array.from({ length: 20 }, (_, n) => `${n}`.repeat(100_000));
+  for (const event of events) connection.deliver(event);
+  expect(sent).toEqual(events);
+  expect([connection.isOpen, connection.caughtUp, unread.used.size]).toEqual([true, undefined, 0]);
+});
+
 it('is busy until a large result is sent, so that a shutdown waits for it', () => {
   const { ws, sendNext } = slowSocket();
   const connection = connectionOf(ws);
