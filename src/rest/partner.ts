@@ -5,7 +5,7 @@ import type { createPartnerObserver } from '../observability/observers.ts';
 import type { Uuid } from '../uuid.ts';
 import { createResponseCache, type CacheEntry } from './cache.ts';
 import { Breaker } from './client/breaker.ts';
-import { Call } from './client/call.ts';
+import { Call, CALLS_USED } from './client/call.ts';
 import { createLimiter, type CallQueue, type Priority } from './client/limiter.ts';
 import { createRetryBudget } from './client/retry.ts';
 import { createTokens } from './client/token.ts';
@@ -78,6 +78,11 @@ export function createPartner(connection: PartnerConnection, options: PartnerOpt
     if (underway && underway.askedAt > since) {
       usage.coalesced += 1;
       return underway.join(usage);
+    }
+    // Calls that wait count too: an operation may ask for thousands, which all fail with one error.
+    if (usage.calls + usage.unsent >= usage.maxCalls) {
+      usage.limitError ??= new PartnerError('QUERY_TOO_EXPENSIVE', endpoint.template, CALLS_USED);
+      return Promise.reject(usage.limitError);
     }
     const started = new Call(client, target, usage);
     if (isRead) inFlight.set(key, started);
@@ -189,6 +194,7 @@ export function createUsage(
     calls: 0,
     /** Calls that it began, and that are neither sent nor ended yet. */
     unsent: 0,
+    limitError: undefined as PartnerError | undefined,
     cached: 0,
     coalesced: 0,
     retried: 0,

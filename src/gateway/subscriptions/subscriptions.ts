@@ -57,8 +57,6 @@ interface Running {
   readonly running: Set<Subscription>;
   readonly sizes: ReturnType<typeof createLimit<string>>;
 }
-/** For each socket that a viewer may have. */
-const MAX_CHARACTERS = 100_000;
 const TOO_MUCH = requestRejected(
   429,
   'The documents and variables of your subscriptions take too much memory: complete some first.',
@@ -97,7 +95,7 @@ export function createSubscriptions(parts: GatewayParts) {
   const { services, metrics, maskError } = parts;
   const { hub, audit } = services;
   const resultOf = createEventResults(parts);
-  const sizes = createLimit<string>(MAX_CHARACTERS * parts.config.limits.socketsPerViewer);
+  const sizes = createLimit<string>(100_000 * parts.config.limits.socketsPerViewer);
   const all: Running = { running: new Set(), sizes };
   metrics.watch(() => ({ subscriptions: all.running.size }));
   /** The subscriptions that have caught up, by the key of their operation. */

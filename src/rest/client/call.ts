@@ -14,7 +14,7 @@ const CALL_MS = 15_000;
 
 const NO_TOKEN = '';
 const NO_TIME = 'no clear answer within 15 s';
-const NO_CALLS_LEFT = 'the operation has used up its calls';
+export const CALLS_USED = 'the operation has used up its calls';
 
 /**
  * One call to the Partner API with all its attempts: `send` (breaker, token, slot, call limit, quota) → `dispatch` →
@@ -59,10 +59,6 @@ export class Call {
   /** Called again once there is a token, the limiter gives it a slot, or another attempt is due. */
   send({ hasSlot = false } = {}): void {
     const { limiter, tokens } = this.client;
-    // Calls that wait count too: an operation may ask for thousands.
-    const isUsedUp = this.waiters.every(({ usage }) => usage.calls + usage.unsent > usage.maxCalls);
-    if (this.endsAt === 0 && !hasSlot && isUsedUp)
-      return this.fail(this.error('QUERY_TOO_EXPENSIVE', NO_CALLS_LEFT));
     const isRefused = this.breaker.refuses();
     const token = this.target.endpoint === authenticate ? NO_TOKEN : tokens.current();
     if (hasSlot && (isRefused || token === undefined)) limiter.release();
@@ -220,7 +216,7 @@ export class Call {
     if (now >= this.endsAt) return this.error('UPSTREAM_UNAVAILABLE', NO_TIME);
     // The first operation that is below its limit is charged.
     const charged = this.waiters.find(({ usage }) => usage.calls < usage.maxCalls)?.usage;
-    if (!charged) return this.error('QUERY_TOO_EXPENSIVE', NO_CALLS_LEFT);
+    if (!charged) return this.error('QUERY_TOO_EXPENSIVE', CALLS_USED);
     // The request for a token is exempt: without one the gateway is not ready, and gets no webhooks until tomorrow.
     const seconds = this.client.limiter.spend(this.target.endpoint === authenticate);
     if (seconds !== undefined)
