@@ -46,20 +46,31 @@ describe('the budget of an operation', () => {
   });
 
   it('of an operation that shares the call is enough, if the first one uses up its own before the call is sent', async () => {
-    let answered = 0;
-    await using setup = await setUp((request, response) => {
-      answered += 1;
-      if (answered > 1) return numbered(request, response);
-      answer(response, 401, { error: { message: 'Unauthorized', statusCode: 401 } });
-    });
+    const token = (n: number) => ({ accessToken: `token-${n}`, expiresIn: 3600 });
+    const renewal = Promise.withResolvers<() => void>();
+    await using setup = await setUp(
+      (request, response) => {
+        if (request.number > 1) return numbered(request, response);
+        answer(response, 401, { error: { message: 'Unauthorized', statusCode: 401 } });
+      },
+      {},
+      {
+        authenticate(response, number) {
+          const issue = () => answer(response, 200, token(number));
+          if (number === 1) issue();
+          else renewal.resolve(issue);
+        },
+      },
+    );
     const [first, other] = [createUsage({ maxCalls: 2 }), createUsage({ maxCalls: 9 })];
     const load = async (usage: typeof first, n: number) =>
       setup.partner.loadersFor(usage).record(recordEndpoints.note, id(n));
     const one = load(first, 1);
-    await expect.poll(() => answered, { interval: 1 }).toBe(1);
-    // The token is renewed now, and then the first call is repeated.
-    await expect.poll(() => setup.partner.tokens.current(), { interval: 1 }).toBeUndefined();
-    const loaded = await Promise.all([one, load(first, 2), load(other, 2)]);
+    // The first call is repeated with a new token. The others wait for the token too.
+    const issue = await renewal.promise;
+    const others = [load(first, 2), load(other, 2)];
+    issue();
+    const loaded = await Promise.all([one, ...others]);
     expect(loaded).toHaveLength(3);
     expect(other).toMatchObject({ calls: 1, coalesced: 1 });
   });
