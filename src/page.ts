@@ -35,5 +35,8 @@ export const firstOffsetOf = (page: number) => (page - 1) * PAGE_SIZE;
 export const lastPageOf = (total: number) => Math.max(1, Math.ceil(total / PAGE_SIZE));
 
 /** The pages from `first` to `last`, both included. */
-export const pagesBetween = (first: number, last: number): number[] =>
-  Array.from({ length: last - first + 1 }, (_, index) => first + index);
+export function pagesBetween(first: number, last: number): number[] {
+  const pages: number[] = [];
+  for (let page = first; page <= last; page += 1) pages.push(page);
+  return pages;
+}

@@ -7,12 +7,12 @@ import type { Context } from '../context.ts';
 import type { CodedError } from '../errors.ts';
 import type { Viewer } from '../viewer/viewer.ts';
 import type { GatewayParts } from './gateway.ts';
-import { createAnswerCache } from './plugins/use-answer-cache.ts';
+import { createAnswerCache } from './answer-cache.ts';
 import { useDocumentLimits } from './plugins/use-document-limits.ts';
 import { useErrorMasking } from './plugins/use-error-masking.ts';
 import { useExecution } from './plugins/use-execution.ts';
 import { createHttpRequests } from './plugins/use-http-requests.ts';
-import { useAudit, useOperationContext, useOperationLog } from './plugins/use-operation.ts';
+import { useOperation } from './plugins/use-operation.ts';
 import { useSubscriptions } from './plugins/use-subscriptions.ts';
 import { useTracing } from './plugins/use-tracing.ts';
 import { useUpstreamCost } from './plugins/use-upstream-cost.ts';
@@ -68,9 +68,8 @@ export type GatewayYoga = ReturnType<typeof createYoga<HttpContext, GatewayConte
 
 /**
  * Yoga with our plugins. Hooks of one phase run in the order of the list: `onRequest` (viewer, HTTP), `onParse` and
- * `onValidate` (document limits), `onExecute` (cost, tracing, context, execution), `onExecuteDone` (answer cache,
- * cost, masking, tracing, audit, log) and `onSubscribe` (cost, context, subscriptions). A plugin that changes data
- * comes before the answer cache, which stores it. Delivered events pass through none of these hooks.
+ * `onValidate` (document limits), `onExecute` (cost, tracing, operation, execution), `onExecuteDone` (cost, masking,
+ * tracing, operation) and `onSubscribe` (cost, operation, subscriptions). Delivered events pass through none of them.
  */
 export function createGatewayYoga(parts: GatewayParts, subscriptions: Subscriptions) {
   const { config, schema, maskError } = parts;
@@ -88,13 +87,10 @@ export function createGatewayYoga(parts: GatewayParts, subscriptions: Subscripti
       useViewer(parts.authenticate),
       requests.plugin,
       useDocumentLimits(config),
-      answers.plugin,
       useUpstreamCost(parts),
       useErrorMasking(parts),
       useTracing(),
-      useOperationContext(parts),
-      useAudit(),
-      useOperationLog(parts.observer),
+      useOperation(parts),
       useExecution(),
       useSubscriptions(parts, subscriptions),
     ],

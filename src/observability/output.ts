@@ -10,7 +10,12 @@ const [FLUSH_MS, MAX_STALL_MS] = [50, 1_000];
 
 /** Audit lines, and the line break before those of an earlier process, which may have written half a line. */
 const isKept = (line: string): boolean => line === '\n' || line.startsWith('{"level":"audit"');
-const isChange = (line: string): boolean => isKept(line) && /"outcome":"(?!filter)\w+: /.test(line);
+/** The outcome stands before the records, of which a line may have a hundred. */
+function isChange(line: string): boolean {
+  CHANGE.lastIndex = line.indexOf('"outcome":"');
+  return isKept(line) && CHANGE.test(line);
+}
+const CHANGE = /"outcome":"(?!filter)\w+: /y;
 
 export type Output = ReturnType<typeof createOutput>;
 
@@ -34,7 +39,8 @@ export function createOutput(writeSome: (bytes: Buffer) => number) {
 
   function flush(): void {
     while (queue.length > 0) {
-      const chunk = Buffer.from(queue.slice(0, CHUNK_LINES).join(''));
+      const lines = queue.slice(0, CHUNK_LINES);
+      const chunk = Buffer.from(lines.join(''));
       try {
         written += writeSome(chunk.subarray(written));
       } catch {
@@ -43,9 +49,14 @@ export function createOutput(writeSome: (bytes: Buffer) => number) {
       if (written === 0) return;
       progressAt = performance.now();
       // Whole lines are removed. The rest of a line that was cut short is written next.
-      const whole = chunk.subarray(0, chunk.lastIndexOf('\n', written - 1) + 1);
-      queue.splice(0, whole.toString('latin1').split('\n').length - 1);
-      written -= whole.length;
+      let whole = 0;
+      for (const line of lines) {
+        const size = Buffer.byteLength(line);
+        if (written < size) break;
+        written -= size;
+        whole += 1;
+      }
+      queue.splice(0, whole);
     }
     if (spooled > 0) save(queue, 'w');
     [isBlocked, isSaved, progressAt] = [false, true, performance.now()];

@@ -12,7 +12,7 @@ import { Subscription } from '../subscriptions/subscriptions.ts';
 import { LARGE_CHARACTERS } from '../open-connections.ts';
 import type { GatewayParts } from '../gateway.ts';
 import type { GatewayPlugin, GatewayYoga, HttpContext } from '../yoga.ts';
-import type { AnswerCache, CachedAnswer } from './use-answer-cache.ts';
+import type { AnswerCache, CachedAnswer } from '../answer-cache.ts';
 import { addViewer } from './use-viewer.ts';
 
 type JsonResponse = Pick<CachedAnswer, 'content'> &
@@ -45,7 +45,10 @@ export function createHttpRequests(parts: GatewayParts, answers: AnswerCache) {
       if (authError) throw authError; // Not one of ours: it is masked and logged below.
       const body = await readBody(req);
       const cached = answers.find(context, body);
-      return cached ?? (await runOperation(yoga, parts, context, parseParams(body, trusted)));
+      if (cached) return cached;
+      const result = await runOperation(yoga, parts, context, parseParams(body, trusted));
+      if (!(result instanceof Subscription)) answers.store(context, result);
+      return result;
     } catch (error) {
       return { errors: [maskError(error, context.requestId)] };
     }

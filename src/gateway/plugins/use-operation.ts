@@ -1,4 +1,4 @@
-import { usePayloadFormatter } from 'graphql-yoga';
+import type { ExecutionResult } from 'graphql';
 
 import { createContext } from '../../context.ts';
 import { createUsage } from '../../rest/partner.ts';
@@ -9,8 +9,11 @@ import type { ExecutionContext, GatewayContext, GatewayPlugin } from '../yoga.ts
  * Creates the context for the operation's resolvers, with new loaders (`onExecute`, `onSubscribe`). When the operation
  * times out or its client disconnects, its reads are aborted; a write that was sent is not. Over WebSocket,
  * `SocketOperation` notices the disconnection.
+ *
+ * Audits which records an executed operation returned or denied, and writes one log line and some metrics for it, without
+ * variables or results, before the response is sent (`onExecuteDone`).
  */
-export function useOperationContext({ services, config }: GatewayParts): GatewayPlugin {
+export function useOperation({ services, config, observer }: GatewayParts): GatewayPlugin {
   /** Returns a function to be called when the operation is answered. */
   function createResolverContext(context: GatewayContext): () => void {
     const { viewer, operation, requestId, traceHeaders, res } = context;
@@ -29,29 +32,28 @@ export function useOperationContext({ services, config }: GatewayParts): Gateway
       res?.off('close', abortReads);
     };
   }
-  return {
-    onExecute: ({ context }) => ({ onExecuteDone: createResolverContext(context) }),
-    onSubscribe: ({ context }) => ({ onSubscribeResult: createResolverContext(context) }),
-  };
-}
 
-/** Audits which records an operation returned or denied, before the response is sent (`onExecute`). */
-export const useAudit = () =>
-  usePayloadFormatter((_result, { contextValue }) => {
-    (contextValue as ExecutionContext).resolverContext.audit?.finish();
-    return false;
-  });
-
-/** Writes one log line and some metrics for each executed operation, without variables or results (`onExecute`). */
-export const useOperationLog = ({ finished }: GatewayParts['observer']) =>
-  usePayloadFormatter(({ errors }, { contextValue }) => {
-    const context = contextValue as ExecutionContext;
-    const { operation, requestId, resolverContext, res, isAbandoned } = context;
+  function auditAndLog(context: GatewayContext, { errors }: ExecutionResult): void {
+    const { operation, requestId, resolverContext, res, isAbandoned } = context as ExecutionContext;
+    resolverContext.audit?.finish();
     const { id, kind, name, startedAt } = operation;
     const code = String(errors?.[0]?.extensions['code'] ?? 'ok');
     // Nothing took too long if its reads were aborted because the client has left.
     const outcome = code === 'TIMEOUT' && (isAbandoned || res?.closed) ? 'client left' : code;
     const durationMs = performance.now() - startedAt;
-    finished({ id, requestId, kind, name, durationMs, outcome }, resolverContext.usage);
-    return false;
-  });
+    observer.finished({ id, requestId, kind, name, durationMs, outcome }, resolverContext.usage);
+  }
+
+  return {
+    onExecute({ context }) {
+      const release = createResolverContext(context);
+      return {
+        onExecuteDone({ result }) {
+          release();
+          auditAndLog(context, result as ExecutionResult);
+        },
+      };
+    },
+    onSubscribe: ({ context }) => ({ onSubscribeResult: createResolverContext(context) }),
+  };
+}

@@ -1,13 +1,12 @@
-import { hash } from 'node:crypto';
+import { crc32 } from 'node:zlib';
 
 import type { ExecutionResult } from 'graphql';
-import { usePayloadFormatter } from 'graphql-yoga';
 import { LRUCache } from 'lru-cache';
 
-import type { Context } from '../../context.ts';
-import { acceptedBy } from '../request.ts';
-import type { GatewayParts } from '../gateway.ts';
-import type { ExecutionContext, HttpContext } from '../yoga.ts';
+import type { Context } from '../context.ts';
+import { acceptedBy } from './request.ts';
+import type { GatewayParts } from './gateway.ts';
+import type { GatewayContext, HttpContext } from './yoga.ts';
 
 /** What a result was made of: it may be sent again while all of it is valid. */
 export type ResultBasis = Readonly<ReturnType<typeof basisOf>>;
@@ -32,9 +31,9 @@ export interface CachedAnswer extends ResultBasis {
 export type AnswerCache = ReturnType<typeof createAnswerCache>;
 
 /**
- * `find` returns the cached answer to a repeated query, and logs it, while everything that it was made of is valid. The
- * plugin caches an answer at the second request (`onExecute`), since most requests are made once. The key includes the
- * viewer: an answer is only given to the same viewer.
+ * `find` returns the cached answer to a repeated query, and logs it, while everything that it was made of is valid.
+ * `store` caches an answer at the second request, since most requests are made once. The key includes the viewer: an
+ * answer is only given to the same viewer.
  */
 export function createAnswerCache({ services, ...parts }: GatewayParts) {
   const answers = new LRUCache<string, CachedAnswer>({
@@ -50,8 +49,13 @@ export function createAnswerCache({ services, ...parts }: GatewayParts) {
   /** Hashes of the keys of recent requests. The keys themselves may contain names of patients. */
   const recent = new Uint32Array(4_096);
 
-  function store(key: string, result: ExecutionResult, context: ExecutionContext): void {
-    const { operation, resolverContext } = context;
+  function store(context: GatewayContext, result: ExecutionResult): void {
+    const { answerKey: key, operation, resolverContext } = context;
+    if (!key || !resolverContext || operation?.kind !== 'query' || result.errors) return;
+    // If two keys have the same hash, an answer is cached one request earlier, which does no harm.
+    const keyHash = crc32(key);
+    const slot = keyHash % recent.length;
+    if (recent[slot] !== keyHash) return void (recent[slot] = keyHash);
     const { loaders, audit, cachePolicy } = resolverContext;
     // It depends on more than the Partner API's answers, or a record was denied.
     if (!cachePolicy.isCacheable || audit?.denied.size || loaders.entries.length === 0) return;
@@ -70,7 +74,7 @@ export function createAnswerCache({ services, ...parts }: GatewayParts) {
       auditHit?.(requestId);
       logHit(requestId);
     };
-    const json = JSON.stringify({ data: result.data ?? null, extensions });
+    const json = JSON.stringify({ data: result.data, extensions });
     const content = json.length > 16_384 ? Buffer.from(json) : json;
     answers.set(key, { ...basis, content, onHit }, { ttl });
   }
@@ -86,16 +90,5 @@ export function createAnswerCache({ services, ...parts }: GatewayParts) {
     return known;
   }
 
-  const plugin = usePayloadFormatter((result, { contextValue }) => {
-    const context = contextValue as ExecutionContext;
-    const { answerKey: key } = context;
-    if (key === undefined || result.errors || context.operation.kind !== 'query') return false;
-    // If two keys have the same hash, an answer is cached one request earlier, which does no harm.
-    const keyHash = Number.parseInt(hash('sha256', key).slice(0, 8), 16);
-    const slot = keyHash % recent.length;
-    if (recent[slot] === keyHash) store(key, result, context);
-    else recent[slot] = keyHash;
-    return false;
-  });
-  return { plugin, find };
+  return { find, store };
 }
