@@ -49,8 +49,17 @@ function noteRef(record: NoteRecord | null, session: SessionRef | undefined, ctx
     const { noteOfSession: endpoint } = recordEndpoints;
     if (session)
       ctx.loaders.requireSame(endpoint, session.id, record.clientId, clientIdOf(session));
-    const id = record.id ?? `session:${session?.id ?? record.sessionId}`;
-    note = { type: 'ProgressNote', record, open: true, session, auditName: `ProgressNote:${id}` };
+    const { id: progressNoteId, isLoading } = record;
+    const auditName = `ProgressNote:${progressNoteId ?? `session:${session?.id ?? record.sessionId}`}`;
+    note = {
+      type: 'ProgressNote',
+      record,
+      open: true,
+      progressNoteId,
+      isLoading,
+      session,
+      auditName,
+    };
     if (session) session.note = note;
   }
   ctx.audit?.read.add(note.auditName);

@@ -42,6 +42,8 @@ export type SessionRef = RowRef<'sessionsOfClient'> & {
 /** A record with a route of its own: returned only to viewers who may see it, and always whole. */
 type Fetched<Type extends string, Value> = Readonly<{ type: Type; record: Value; open: true }>;
 export interface NoteRef extends Fetched<'ProgressNote', NoteRecord> {
+  readonly progressNoteId: Uuid | null;
+  readonly isLoading: boolean;
   /** Undefined for a `partner` who named the note by its UUID alone. */
   readonly session: SessionRef | undefined;
   readonly auditName: string;

@@ -5,7 +5,7 @@ import { textOf } from '../json.ts';
 import { isNoteLocked, mdms, noteOfSession, transcripts } from '../resolvers/artifacts.ts';
 import { eventsOfSession } from '../resolvers/event-log.ts';
 import { clientOfSession, sessionOfNote } from '../resolvers/records.ts';
-import type { NoteRef, ScoreRef } from '../resolvers/refs.ts';
+import type { ScoreRef } from '../resolvers/refs.ts';
 import type { MdmRecord } from '../rest/records.ts';
 import { RAW, builder, enumValues, objectType, optional, required } from './builder.ts';
 import { selectedSubfields } from './selections.ts';
@@ -66,13 +66,18 @@ const REQUIRED_RAW = { ...RAW, nullable: false };
 objectType(
   'ProgressNote',
   'The progress note of a session, generated from its transcript. Its `id` stays the same over regenerations.',
-  () => ({
-    progressNoteId: optional(
-      'UUID',
-      'UUID of the note. Null while the first generation runs. A regeneration may change it.',
-      ({ record }: NoteRef) => record.id,
+  (t) => ({
+    progressNoteId: t.expose(
+      'progressNoteId',
+      optional(
+        'UUID',
+        'UUID of the note. Null while the first generation runs. A regeneration may change it.',
+      ),
     ),
-    isLoading: required('Boolean', 'True while the note is being generated or regenerated.'),
+    isLoading: t.expose(
+      'isLoading',
+      required('Boolean', 'True while the note is being generated or regenerated.'),
+    ),
     note: required(
       ['JSON'],
       'The content of the note. Empty or partial while `isLoading`. The Partner API does not document the shape of the elements.',

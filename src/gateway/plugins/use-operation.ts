@@ -37,7 +37,7 @@ export function useOperation({ services, config, observer }: GatewayParts): Gate
     const { operation, requestId, resolverContext, res, isAbandoned } = context as ExecutionContext;
     resolverContext.audit?.finish();
     const { id, kind, name, startedAt } = operation;
-    const code = String(errors?.[0]?.extensions['code'] ?? 'ok');
+    const code = (errors?.[0]?.extensions['code'] ?? 'ok') as string;
     // Nothing took too long if its reads were aborted because the client has left.
     const outcome = code === 'TIMEOUT' && (isAbandoned || res?.closed) ? 'client left' : code;
     const durationMs = performance.now() - startedAt;
