@@ -5,17 +5,12 @@ import { setTimeout as delay } from 'node:timers/promises';
 const MAX_LINES = 10_000;
 /** The share that lines about reads may fill. The rest is for the outcomes of changes that were accepted before. */
 const SHARE_OF_READS = 0.95;
-const CHUNK_LINES = 200;
-const [FLUSH_MS, MAX_STALL_MS] = [50, 1_000];
+const [CHUNK_LINES, FLUSH_MS, MAX_STALL_MS] = [200, 50, 1_000];
 
 /** Audit lines, and the line break before those of an earlier process, which may have written half a line. */
 const isKept = (line: string): boolean => line === '\n' || line.startsWith('{"level":"audit"');
-/** The outcome stands before the records, of which a line may have a hundred. */
-function isChange(line: string): boolean {
-  CHANGE.lastIndex = line.indexOf('"outcome":"');
-  return isKept(line) && CHANGE.test(line);
-}
-const CHANGE = /"outcome":"(?!filter)\w+: /y;
+const isChange = (line: string): boolean =>
+  isKept(line) && /"outcome":"(?!filter)\w+: /.test(line.slice(0, 1_000));
 
 export type Output = ReturnType<typeof createOutput>;
 
@@ -39,8 +34,7 @@ export function createOutput(writeSome: (bytes: Buffer) => number) {
 
   function flush(): void {
     while (queue.length > 0) {
-      const lines = queue.slice(0, CHUNK_LINES);
-      const chunk = Buffer.from(lines.join(''));
+      const chunk = Buffer.from(queue.slice(0, CHUNK_LINES).join(''));
       try {
         written += writeSome(chunk.subarray(written));
       } catch {
@@ -49,14 +43,10 @@ export function createOutput(writeSome: (bytes: Buffer) => number) {
       if (written === 0) return;
       progressAt = performance.now();
       // Whole lines are removed. The rest of a line that was cut short is written next.
-      let whole = 0;
-      for (const line of lines) {
-        const size = Buffer.byteLength(line);
-        if (written < size) break;
-        written -= size;
-        whole += 1;
-      }
-      queue.splice(0, whole);
+      const whole = chunk.subarray(0, chunk.lastIndexOf('\n', written - 1) + 1);
+      const isAll = whole.length === chunk.length;
+      queue.splice(0, isAll ? CHUNK_LINES : whole.toString('latin1').split('\n').length - 1);
+      written -= whole.length;
     }
     if (spooled > 0) save(queue, 'w');
     [isBlocked, isSaved, progressAt] = [false, true, performance.now()];
