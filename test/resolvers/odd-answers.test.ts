@@ -2,6 +2,7 @@ import type { ServerResponse } from 'node:http';
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
+import { createManualClock, viewerWith } from '../support/access/viewers.ts';
 import { expectResponse } from '../support/fuzz/expect-response.ts';
 import { type Gateway, openGateway } from '../support/gateway.ts';
 import { type Upstream, openUpstream, pageBody, uuid } from '../support/rest/upstream.ts';
@@ -190,6 +191,27 @@ describe('a response of the Partner API', () => {
     }
     expect(found).toEqual(['QUERY_TOO_EXPENSIVE', 'QUERY_TOO_EXPENSIVE', 'found']);
     await narrow.close();
+  });
+
+  it('that has become much shorter is read up to its end', async () => {
+    let total = 100;
+    const pages: number[] = [];
+    await using shrinking = await openUpstream(({ path }, response) => {
+      const at = Number(new URL(path, 'http://x').searchParams.get('page'));
+      pages.push(at);
+      response.writeHead(200, { 'content-type': 'application/json' });
+      response.end(JSON.stringify(pageBody(total, at)));
+    });
+    const clock = createManualClock();
+    await using moved = await openGateway({ env: envOf(shrinking), clock });
+    const ask = await viewerWith(moved, [`clinician:${uuid(98)}`]);
+    const find = () => ask(`{ client(id: "${uuid(85)}") { firstName } }`);
+    expect((await find()).data.client).toEqual({ firstName: null });
+    total = 15;
+    clock.advance(120_000);
+    pages.length = 0;
+    expect((await find()).data.client).toBeNull();
+    expect(pages).toEqual([9, 2, 1]);
   });
 
   it('with page 0 of 0 is an empty list', async () => {

@@ -225,7 +225,7 @@ export class Lookup {
 /** Nearest first: rows move by a few places, not by many. Not as an array, since a wrong total may be huge. */
 function* otherPages(page: number, last: number): Generator<number, undefined> {
   for (let distance = 1; distance < Math.max(page, last); distance += 1) {
-    if (page - distance >= 1) yield page - distance;
+    if (page - distance >= 1 && page - distance <= last) yield page - distance;
     if (page + distance <= last) yield page + distance;
   }
 }
