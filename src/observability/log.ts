@@ -48,7 +48,7 @@ const plainValue = (value: unknown) =>
   typeof value === 'number' ? value : plainText(String(value));
 /** Without the line breaks and terminal codes that JSON does not escape. */
 const subjectText = (subject: string): string =>
-  subject.slice(0, 256).replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, '?');
+  subject.slice(0, 256).replace(/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu, '?');
 
 const serializers = {
   ...Object.fromEntries(PLAIN.map((name) => [name, plainValue])),

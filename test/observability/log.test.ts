@@ -133,8 +133,8 @@ describe('an audit line', () => {
 
   it('is one line whatever the subject contains', () => {
     const { log, lines, last } = capture();
-    write(log, 'a\r\n{"level":"error"}\u2028\u0085\u009b31m\u202eb');
+    write(log, 'a\r\n{"level":"error"}\u2028\u0085\u009b31m\u202eb\ud800');
     expect(lines.join('').split(/[\r\n\u0085\u2028]/u)).toHaveLength(2);
-    expect(last()['subject']).toBe('a??{"level":"error"}???31m?b');
+    expect(last()['subject']).toBe('a??{"level":"error"}???31m?b?');
   });
 });
