@@ -1,3 +1,5 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
@@ -6,6 +8,7 @@ import { describe, expect, it } from 'vitest';
 import { openGateway, tokenFor } from '../support/gateway.ts';
 import { ofTokens } from '../support/graph/sized-documents.ts';
 import { raw, requestOf } from '../support/raw-http.ts';
+import { type RawSocket, dialIn, gauge, until } from '../support/ws/raw-socket.ts';
 
 setFlagsFromString('--expose-gc');
 const collectGarbage = runInNewContext('gc') as () => void;
@@ -31,6 +34,32 @@ describe('memory', { timeout: 120_000 }, () => {
     for (let i = 0; i < DENSE_DOCUMENTS; i += 1)
       expect((await ask(i)).data === undefined).toBe(field !== undefined);
     expect((heapUsed() - before) / MB).toBeLessThan(megabytes);
+  });
+
+  it('grows by less than 8 MB where 300 distinct documents are compiled', async () => {
+    const program = ['--expose-gc', 'test/support/graph/compile-documents.ts'];
+    const { stdout } = await promisify(execFile)(process.execPath, program);
+    expect(Number.parseFloat(stdout)).toBeLessThan(8);
+  });
+
+  it('grows by less than 8 MB where 200 subscriptions have large variables that they do not declare', async () => {
+    await using gateway = await openGateway();
+    const before = heapUsed();
+    const sockets: RawSocket[] = [];
+    for (let i = 0; i < 4; i += 1) sockets.push(await dialIn(gateway));
+    for (const [at, socket] of sockets.entries())
+      for (let i = 0; i < 50; i += 1) {
+        const variables = { note: `${at} ${i} `.repeat(5_000) };
+        const payload = { query: 'subscription { events { cursor } }', variables };
+        socket.send({
+          id: `${i}`,
+          type: 'subscribe',
+          payload: { ...payload, extensions: variables },
+        });
+      }
+    await until(async () => (await gauge(gateway, 'gateway_subscriptions')) === 200);
+    expect((heapUsed() - before) / MB).toBeLessThan(8);
+    for (const socket of sockets) socket[Symbol.dispose]();
   });
 
   it('does not grow by thirty syntax errors of 5 MB each', async () => {
