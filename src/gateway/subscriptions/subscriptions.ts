@@ -272,8 +272,9 @@ function sharedOperation(context: Required<GatewayContext>, filter: EventFilter)
     .map(({ value }) => ({ value }));
   const values = JSON.stringify([args.operation.name?.value, variables]);
   const key = `${document}\n${viewer.reach.text}\n${values}`;
-  // Leaves out the context, which would keep the first one's connection in memory.
-  const shared = { ...args, contextValue: undefined } as ValidatedSubscriptionArgs;
+  // Leaves out the context, which would keep the first one's connection in memory, and variables that are not declared.
+  const unused = { contextValue: undefined, rawVariableValues: undefined };
+  const shared = { ...args, ...unused } as ValidatedSubscriptionArgs;
   const size = params.query!.length + values.length;
   return { key, size, args: shared, name, estimated, viewer, filter };
 }

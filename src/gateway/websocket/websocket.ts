@@ -16,7 +16,7 @@ import { paramsFrom, runOperation } from '../run-operation.ts';
 import { type Sink, Subscription } from '../subscriptions/subscriptions.ts';
 import type { GatewayParts } from '../gateway.ts';
 import type { GatewayContext, GatewayYoga } from '../yoga.ts';
-import { TRY_AGAIN_LATER, WsConnection, isMutation } from './connection.ts';
+import { TRY_AGAIN_LATER, WsConnection, bytesOf, isMutation } from './connection.ts';
 
 /** For graphql-ws, which needs a document to execute. The operation itself is in the context. */
 const ANY_DOCUMENT = parse('{ __typename }');
@@ -75,7 +75,7 @@ export function createWebSockets(parts: GatewayParts, yoga: GatewayYoga) {
       if (running > max) throw operationRejected('BAD_USER_INPUT', tooMany);
       const params = paramsFrom(payload, trusted);
       // graphql-ws keeps it as long as the subscription runs: with it a subscriber takes a third more memory.
-      Object.assign(payload, { query: '', variables: undefined });
+      Object.assign(payload, { query: '', variables: undefined, extensions: undefined });
       result = await runOperation(yoga, parts, context, params);
     } catch (error) {
       result = { errors: [maskError(error, requestId)] };
@@ -194,7 +194,7 @@ class SocketOperation implements AsyncIterableIterator<ExecutionResult, undefine
 
   prepare(json: string): () => void {
     const text = `${this.#head}${json}}`;
-    const bytes = Buffer.from(text);
+    const bytes = bytesOf(text);
     return () => this.#connection.deliver(text, bytes);
   }
 

@@ -3,7 +3,7 @@ import { expect, it, vi } from 'vitest';
 
 import type { GatewayParts } from '../../../src/gateway/gateway.ts';
 import { createLimit } from '../../../src/gateway/open-connections.ts';
-import { WsConnection } from '../../../src/gateway/websocket/connection.ts';
+import { WsConnection, bytesOf } from '../../../src/gateway/websocket/connection.ts';
 import { SANDBOX_VIEWER } from '../../../src/viewer/viewer.ts';
 
 /** A socket on a slow link: a message is sent when a test says so. Loopback never buffers enough for that. */
@@ -56,6 +56,11 @@ it('sends the events that wait, also after other messages were buffered', () => 
   for (let message = 0; message < 3; message += 1) sendNext();
   sendNext();
   expect(sent).toEqual(['1', '2', 'result', '3']);
+});
+
+it('makes the bytes of a large event when its turn has come, not for all receivers before', () => {
+  expect(bytesOf('ü'.repeat(65_536))).toBeUndefined();
+  expect(bytesOf('ü'.repeat(65_535))).toHaveLength(131_070);
 });
 
 it('sends events after a large result', () => {
