@@ -2,6 +2,7 @@ import { mkdtempDisposableSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { setFlagsFromString } from 'node:v8';
 
 import type { Sandbox } from '../sandbox/sandbox.ts';
 import { type Config, readConfig } from './config.ts';
@@ -24,6 +25,10 @@ import { createAuthenticator } from './viewer/authenticate.ts';
 import { createRecentLists } from './resolvers/access/recent-lists.ts';
 import { createPlaces } from './resolvers/lookup/places.ts';
 import { createGlobalIds } from './schema/global-id.ts';
+
+// V8 may choose to allocate a part of each request among its old objects, depending on what the first requests were. Then
+// requests stay in memory until a full garbage collection: a fifth more CPU for cached answers, and 100 MB.
+setFlagsFromString('--no-allocation-site-pretenuring');
 
 export type Server = Awaited<ReturnType<typeof openServer>>;
 
