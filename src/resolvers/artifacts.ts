@@ -50,16 +50,9 @@ function noteRef(record: NoteRecord | null, session: SessionRef | undefined, ctx
     if (session)
       ctx.loaders.requireSame(endpoint, session.id, record.clientId, clientIdOf(session));
     const { id: progressNoteId, isLoading } = record;
-    const auditName = `ProgressNote:${progressNoteId ?? `session:${session?.id ?? record.sessionId}`}`;
-    note = {
-      type: 'ProgressNote',
-      record,
-      open: true,
-      progressNoteId,
-      isLoading,
-      session,
-      auditName,
-    };
+    const auditedId = progressNoteId ?? `session:${session?.id ?? record.sessionId}`;
+    const fields = { progressNoteId, isLoading, auditName: `ProgressNote:${auditedId}` };
+    note = { type: 'ProgressNote', record, open: true, session, ...fields };
     if (session) session.note = note;
   }
   ctx.audit?.read.add(note.auditName);
