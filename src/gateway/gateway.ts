@@ -1,3 +1,5 @@
+import type { ServerResponse } from 'node:http';
+
 import { steadyNow } from '../clock.ts';
 import type { Config } from '../config.ts';
 import type { Services } from '../context.ts';
@@ -79,6 +81,11 @@ export function createGateway(options: GatewayOptions) {
     eventsLost: subscriptions.endAll,
     /** Queries and mutations on sockets are answered first. */
     closeSocketsAndStreams: parts.connections.close,
+    /** Called when a client leaves before its response is sent. A write that was sent goes on. */
+    abortReads(res: ServerResponse): void {
+      const left = parts.runningContexts.filter((context) => context.res === res);
+      for (const { resolverContext } of left) resolverContext?.usage.end();
+    },
     hasRunningOperations: () => parts.runningContexts.length > 0,
     async endCalls(): Promise<void> {
       for (const { resolverContext } of parts.runningContexts) resolverContext?.usage.end();

@@ -43,9 +43,13 @@ export async function listen(
   const idleMs = requestMs + Math.max(requestMs, limits.operationMs);
   const { unused, idle, running } = limitConnections(server, onRefused);
   function onResponded(this: ServerResponse): void {
-    const { socket } = this.req;
+    const { req } = this;
+    const { socket } = req;
     running.release(socket);
     if (!running.used.has(socket) && !socket.destroyed) idle.add(socket);
+    if (!this.writableFinished) gateway.abortReads(this);
+    // Node reads the rest of a body, however long it is. Closing at once, and not 500 ms later, could lose the response.
+    if (!req.complete) setTimeout(() => req.complete || socket.destroy(), 500).unref();
   }
   server.on('request', (req, res) => {
     const { socket } = req;
@@ -56,10 +60,6 @@ export async function listen(
     // Not `server.timeout`, which would keep a timer in memory for each WebSocket.
     socket.setTimeout(idleMs);
     res.on('close', onResponded);
-    // Node reads the rest of a body, however long it is. Closing at once, and not 500 ms later, could lose the response.
-    res.on('finish', () => {
-      if (!req.complete) setTimeout(() => req.complete || socket.destroy(), 500).unref();
-    });
     // Otherwise a keep-alive client would send its next request to a connection that is being closed.
     if (shutdown.signal.aborted) res.setHeader('connection', 'close');
     // The client may have left in this turn.

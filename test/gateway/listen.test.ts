@@ -19,6 +19,7 @@ it('sends a slow client its whole response during a shutdown', async () => {
     upgrade: () => undefined,
     closeSocketsAndStreams: () => undefined,
     eventsLost: () => undefined,
+    abortReads: () => undefined,
     hasRunningOperations: () => false,
     endCalls: () => Promise.resolve(),
   };
@@ -43,6 +44,7 @@ it('closes a connection with more than sixteen requests that wait for another', 
     upgrade: () => undefined,
     closeSocketsAndStreams: () => undefined,
     eventsLost: () => undefined,
+    abortReads: () => undefined,
     hasRunningOperations: () => false,
     endCalls: () => Promise.resolve(),
   };
