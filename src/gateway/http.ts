@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { CodedError } from '../errors.ts';
 import { createPages } from '../pages/pages.ts';
 import { isSame } from '../sealed-text.ts';
-import { REQUEST_ID_HEADER, acceptedBy, assignRequestId, requestIdOf } from './request.ts';
+import { acceptedBy, assignRequestId, commonHeaders, requestIdOf } from './request.ts';
 import type { GatewayParts } from './gateway.ts';
 import type { createGatewayYoga } from './yoga.ts';
 
@@ -22,12 +22,14 @@ export function createHttpHandler(
   const graphql: Handler = async (req, res) => {
     // Called for its log line only: without CORS headers the browser itself rejects the response.
     parts.origins.allows(req);
+    const acceptsJson = req.method === 'POST' && acceptedBy(req).jsonType !== undefined;
+    const subscription = acceptsJson ? await answerJson(res) : undefined;
+    if (acceptsJson && !subscription) return;
+    setCommonHeaders(res);
     const isPage = req.method === 'GET' && req.headers.accept?.includes('text/html');
     if (pages && isPage) return pages.graphiql(req, res);
     res.setHeader('cache-control', 'no-store');
-    const acceptsJson = req.method === 'POST' && acceptedBy(req).jsonType !== undefined;
-    const subscription = acceptsJson ? await answerJson(res) : undefined;
-    if (!acceptsJson || subscription) await yoga(req, res, { subscription });
+    await yoga(req, res, { subscription });
   };
 
   const checkAll = () =>
@@ -65,10 +67,11 @@ export function createHttpHandler(
 
   const handle = async (req: IncomingMessage, res: ServerResponse): Promise<void> => {
     const { url = '/', method = 'GET' } = req;
-    if (!url.startsWith('/')) return reject(res, 400, 'The request must name a path.');
     const [path = ''] = url.split('?', 1);
     // Yoga gets every method but TRACE, which the Fetch API forbids.
     if (path === '/graphql' && method !== 'TRACE') return graphql(req, res);
+    setCommonHeaders(res);
+    if (!url.startsWith('/')) return reject(res, 400, 'The request must name a path.');
     // TRACE is rejected on every path.
     const methods = routes.get(path) ?? (method === 'TRACE' ? {} : undefined);
     if (!methods) return reject(res, 404, 'Nothing is here: GraphQL is at /graphql.', 'NOT_FOUND');
@@ -79,9 +82,7 @@ export function createHttpHandler(
   };
 
   return (req: IncomingMessage, res: ServerResponse): void => {
-    res.setHeader(REQUEST_ID_HEADER, assignRequestId(req));
-    // Browsers must not guess another content type.
-    res.setHeader('x-content-type-options', 'nosniff');
+    assignRequestId(req);
     handle(req, res).catch((error: unknown) => {
       parts.onUnexpected(error, requestIdOf(req));
       if (res.headersSent) res.destroy();
@@ -104,9 +105,13 @@ function mayReadMetrics(req: IncomingMessage, token: string | undefined): boolea
   return isSame(Buffer.from(req.headers.authorization ?? ''), Buffer.from(`Bearer ${token}`));
 }
 
+function setCommonHeaders(res: ServerResponse): void {
+  res.setHeaders(new Map(Object.entries(commonHeaders(res.req))));
+}
+
 function json(res: ServerResponse, status: number, body: object): void {
   const headers = { 'content-type': 'application/json', 'cache-control': 'no-store' };
-  res.writeHead(status, headers).end(JSON.stringify(body));
+  res.writeHead(status, { ...commonHeaders(res.req), ...headers }).end(JSON.stringify(body));
 }
 
 /** Errors are JSON on every route, so that clients can always parse them. */

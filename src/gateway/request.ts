@@ -92,6 +92,12 @@ const PLAIN_ID =
 export const requestIdOf = ({ headers }: IncomingMessage): string =>
   String(headers[REQUEST_ID_HEADER]);
 
+/** Headers of every response. Browsers must not guess another content type. */
+export const commonHeaders = (req: IncomingMessage) => ({
+  [REQUEST_ID_HEADER]: requestIdOf(req),
+  'x-content-type-options': 'nosniff',
+});
+
 /** Gives a request its id, in its headers: the client's if it is a plain one, or else a new one. */
 export function assignRequestId({ headers }: IncomingMessage): string {
   const given = headers[REQUEST_ID_HEADER];

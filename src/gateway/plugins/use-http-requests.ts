@@ -6,7 +6,13 @@ import { type FetchAPI, getSSEProcessor } from 'graphql-yoga';
 import { endOfTurn } from '../../end-of-turn.ts';
 import { CodedError } from '../../errors.ts';
 import { forClient, requestRejected } from '../client-error.ts';
-import { acceptedBy, createBodyTextReader, requestIdOf, requestProblem } from '../request.ts';
+import {
+  acceptedBy,
+  commonHeaders,
+  createBodyTextReader,
+  requestIdOf,
+  requestProblem,
+} from '../request.ts';
 import { SHORT_OF_MEMORY, UNREAD_RESPONSES, parseParams, runOperation } from '../run-operation.ts';
 import { Subscription } from '../subscriptions/subscriptions.ts';
 import { LARGE_CHARACTERS } from '../open-connections.ts';
@@ -100,7 +106,10 @@ export function createHttpRequests(parts: GatewayParts, answers: AnswerCache) {
     // A write that wakes its client is expensive, so the responses of one turn are written together.
     await endOfTurn();
     const { status, headers, content } = jsonOf(context, result);
+    // All at once: with `setHeader` before, Node takes 3 % more CPU for a note.
     res.writeHead(status, {
+      ...commonHeaders(res.req),
+      'cache-control': 'no-store',
       ...parts.origins.corsHeaders(res.req.headers.origin),
       ...headers,
       'content-length': Buffer.byteLength(content),
