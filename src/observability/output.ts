@@ -84,14 +84,15 @@ export function createOutput(writeSome: (bytes: Buffer) => number) {
 
   return {
     write(line: string): void {
+      const isAboutChange = isChange(line);
       if (!isBlocked && isFull()) update();
       if (isBlocked && !isKept(line)) return void (dropped += 1);
-      if (isBlocked && isFull(isChange(line) ? 1 : SHARE_OF_READS)) return void (lost += 1);
+      if (isBlocked && isFull(isAboutChange ? 1 : SHARE_OF_READS)) return void (lost += 1);
       queue.push(line);
       if (isBlocked && isSaved) save([line], 'a');
-      if (!isBlocked && (queue.length % CHUNK_LINES === 0 || isChange(line))) flush();
+      if (!isBlocked && (queue.length % CHUNK_LINES === 0 || isAboutChange)) flush();
       // The change is sent next, so its line has to outlive this process, even if the reader has stalled just now.
-      if (!isBlocked && queue.length > 0 && isChange(line))
+      if (!isBlocked && queue.length > 0 && isAboutChange)
         save(isSaved ? [line] : queue, isSaved ? 'a' : 'w');
     },
     /** Where audit lines are spooled. Those that an earlier process left there are written now. */

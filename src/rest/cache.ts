@@ -17,7 +17,7 @@ export interface CacheEntry<T = unknown> {
 
 /** Estimated size in the heap. */
 const MAX_BYTES = 32 * 1024 * 1024;
-/** Measured size of an entry in the heap besides its JSON: the record, the keys, the index, a timer. */
+/** Measured size of an entry in the heap besides its JSON: the record, the keys, the index. */
 const OVERHEAD_BYTES = 1_536;
 
 /** Answers for all viewers, by path and query, limited by bytes and time. Access is decided on every use, never here. */
@@ -28,8 +28,6 @@ export function createResponseCache(clock: Clock) {
     maxSize: MAX_BYTES,
     // One large answer must not evict all the others.
     maxEntrySize: MAX_BYTES / 4,
-    // Patient data is not kept for longer than it can be used.
-    ttlAutopurge: true,
     ttlResolution: 0,
     perf: clock,
     onInsert({ invalidatedBy: path, validity }, key) {
@@ -50,8 +48,10 @@ export function createResponseCache(clock: Clock) {
     sizeCalculation: () => 1,
     // A filter may have the name of a patient in it.
     ttl: 3_600_000,
-    ttlAutopurge: true,
   });
+  // Patient data is not kept for longer than it can be used.
+  const purgeEntries = createPurge(entries, 1_000);
+  const purgeTotals = createPurge(totals, 60_000);
 
   function drop(path: string): void {
     entries.delete(path);
@@ -66,6 +66,7 @@ export function createResponseCache(clock: Clock) {
       if ((invalidatedAt.get(entry.invalidatedBy) ?? 0) > entry.askedAt) return;
       const ttl = entry.expiresAt - clock.now();
       entries.set(entry.key, entry, { size: bytes + OVERHEAD_BYTES, ttl });
+      purgeEntries();
     },
 
     /** Returns all paths that were invalidated: for a session's note, the note's own path too. */
@@ -73,11 +74,13 @@ export function createResponseCache(clock: Clock) {
       const other = entries.peek(path)?.invalidatedBy ?? path;
       // A template is the path of many answers.
       const paths = other === path || other.includes('/:') ? [path] : [path, other];
-      for (const each of paths) {
-        invalidatedAt.set(each, clock.now());
-        drop(each);
-      }
+      paths.forEach(drop);
       return paths;
+    },
+
+    /** Answers to calls that are under way now are not stored under these paths. */
+    rejectOlder(paths: readonly string[]): void {
+      for (const path of paths) invalidatedAt.set(path, clock.now());
     },
 
     invalidateAll: (): void => entries.clear(),
@@ -90,9 +93,23 @@ export function createResponseCache(clock: Clock) {
       const last = totals.get(listKey);
       if (last === total) return;
       totals.set(listKey, total);
+      purgeTotals();
       if (last !== undefined) drop(path);
     },
 
     state: () => ({ cacheBytes: entries.calculatedSize, cacheEntries: entries.size }),
   };
+}
+
+/** To be called when something is cached. With `ttlAutopurge`, lru-cache would have a timer for each entry. */
+function createPurge(
+  cache: Pick<LRUCache<string, object | number>, 'size' | 'purgeStale'>,
+  everyMs: number,
+) {
+  let timer: NodeJS.Timeout | undefined;
+  function purge(): void {
+    cache.purgeStale();
+    timer = cache.size > 0 ? timer?.refresh() : undefined;
+  }
+  return (): void => void (timer ??= setTimeout(purge, everyMs).unref());
 }

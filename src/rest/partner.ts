@@ -141,6 +141,8 @@ export function createPartner(connection: PartnerConnection, options: PartnerOpt
     invalidate(paths: readonly string[]): void {
       for (const path of paths) {
         const stale = cache.invalidate(path);
+        if (inFlight.size === 0) continue;
+        cache.rejectOlder(stale);
         for (const [key, { target }] of inFlight)
           if (stale.includes(target.path) || path === target.endpoint.template)
             inFlight.delete(key);

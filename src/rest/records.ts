@@ -50,7 +50,7 @@ function readNote(raw: JsonObject, id: Uuid | undefined) {
     id: id ?? null,
     isLoading: isLoading === true,
     /** Empty or partial while loading. The elements' shape is not documented. A null would make the whole list null. */
-    note: sections.filter((section) => section !== null),
+    note: sections.includes(null) ? sections.filter((section) => section !== null) : sections,
     sessionId: toUuid(raw['sessionId']) ?? null,
     clientId: clientIn(raw),
     raw,

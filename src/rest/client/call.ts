@@ -174,6 +174,8 @@ export class Call {
     }
     this.isOver = true;
     for (const { resolve } of this.waiters) resolve(entry);
+    this.waiters = [];
+    this.cancelTimer = undefined;
   }
 
   private fail(error: unknown): void {
