@@ -37,7 +37,7 @@ export const documentRejected = ({ source, positions }: GraphQLError, message: s
 /** A result as it is sent to a client. Its errors have the request's id, and come first, so that they are noticed. */
 export function forClient(result: ExecutionResult, requestId?: string): ExecutionResult {
   const { errors, ...rest } = result;
-  if (!errors) return rest;
+  if (!errors) return result;
   const formatted = errors.map(({ message, nodes, source, positions, path, extensions: all }) => {
     const { http: _http, ...extensions } = { ...all, requestId };
     return new GraphQLError(message, { nodes, source, positions, path, extensions });

@@ -46,7 +46,10 @@ export class Loaders {
   entry<T>(endpoint: Endpoint<T>, id: Uuid, kept?: CacheEntry<T>): Loaded<CacheEntry<T>> {
     const known = kept && this.known.get(kept.key);
     if (known) return known as CacheEntry<T>;
-    if (kept?.validity.isCurrent) return this.use(kept, true);
+    if (kept?.validity.isCurrent) {
+      this.usage.cached += 1;
+      return this.add(kept);
+    }
     const path = endpoint.path(id);
     return this.read({ endpoint, id, key: path, path });
   }
@@ -95,9 +98,15 @@ export class Loaders {
   private use<T>(entry: CacheEntry<T>, isCached = false): CacheEntry<T> {
     if (isCached) this.usage.cached += 1;
     const known = this.known.get(entry.key);
-    if (known !== entry) this.entries.push(entry);
     // A slow call must not replace the answer of a later, fresh one.
-    if (!known || entry.validity.isCurrent) this.known.set(entry.key, entry);
+    if (!known || (known !== entry && entry.validity.isCurrent)) return this.add(entry);
+    if (known !== entry) this.entries.push(entry);
+    return entry;
+  }
+
+  private add<T>(entry: CacheEntry<T>): CacheEntry<T> {
+    this.entries.push(entry);
+    this.known.set(entry.key, entry);
     return entry;
   }
 }

@@ -103,12 +103,12 @@ export function parseId(type: NodeType, argument: string, text: string, ids: Glo
 }
 
 type ParentArgs = { readonly [K in keyof Parents | 'sessionId']?: string | null | undefined };
+const PARENT_ARGS = NAMED_TYPES.map((type) => [type, `${kindOf(type)}Id`] as const);
 
 /** The parents and the session that the arguments name. `sessionClientId` is the client in the session's global id. */
 export function parseParentIds(args: ParentArgs, ids: GlobalIds) {
   const parsed: Partial<Record<keyof ParentArgs | 'sessionClientId', Uuid>> = {};
-  for (const type of NAMED_TYPES) {
-    const name = `${kindOf(type)}Id` as const;
+  for (const [type, name] of PARENT_ARGS) {
     const text = args[name];
     if (typeof text !== 'string') continue;
     const { id, clientId } = parseId(type, name, text, ids);
