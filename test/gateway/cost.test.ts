@@ -76,6 +76,24 @@ describe('the worst case', () => {
     expect(await estimates(rows, [{ n: 30 }, { n: 10 }, { n: 30 }])).toEqual([3, 1, 3]);
     const note = `query S { ${session} { progressNote { isLoading } } }`;
     expect(await estimates(note, [{}, {}])).toEqual([1, 1]);
+    const page = `query P($after: String) { organizations(first: 10, after: $after) { pageInfo { endCursor } nodes { name } } }`;
+    const cursor = (await gateway.query(page)).data!['organizations'].pageInfo.endCursor;
+    expect(await estimates(page, [{ after: null }, { after: cursor }, {}])).toEqual([1, 2, 1]);
+    const nodes = `query N($ids: [ID!]!) { nodes(ids: $ids) { id } }`;
+    const id = artifactId(gateway, 'ProgressNote', ids.session(1, 0), ids.client(1));
+    expect(await estimates(nodes, [{ ids: [id] }, { ids: [id, id] }, { ids: id }])).toEqual([
+      1, 2, 1,
+    ]);
+  });
+
+  it('is computed anew for another viewer, where it depends on the number of grants', async () => {
+    const query = '{ viewer { clients { sessions { totalCount } } } }';
+    for (const count of [1, 3, 2]) {
+      const grants = Array.from({ length: count }, (_, i) => `client:${ids.client(i)}`);
+      const authorization = `Bearer ${await tokenFor(grants)}`;
+      const answer = await post(gateway.url, { query }, { authorization });
+      expect(answer.extensions?.['upstream'].estimated).toBe(count);
+    }
   });
 
   it('over the limit is rejected before any call, with both figures', async () => {
