@@ -106,7 +106,7 @@ function mayReadMetrics(req: IncomingMessage, token: string | undefined): boolea
 }
 
 function setCommonHeaders(res: ServerResponse): void {
-  res.setHeaders(new Map(Object.entries(commonHeaders(res.req))));
+  for (const [name, value] of Object.entries(commonHeaders(res.req))) res.setHeader(name, value);
 }
 
 function json(res: ServerResponse, status: number, body: object): void {
