@@ -49,9 +49,12 @@ export function createResponseCache(clock: Clock) {
     // A filter may have the name of a patient in it.
     ttl: 3_600_000,
   });
-  // Patient data is not kept for longer than it can be used.
-  const purgeEntries = createPurge(entries, 1_000);
-  const purgeTotals = createPurge(totals, 60_000);
+  /** Patient data is not kept for longer than it can be used. `ttlAutopurge` would be a timer for each entry. */
+  const purging = setInterval(
+    () => [entries, totals].forEach((cache) => cache.purgeStale()),
+    1_000,
+  );
+  purging.unref();
 
   function drop(path: string): void {
     entries.delete(path);
@@ -66,7 +69,6 @@ export function createResponseCache(clock: Clock) {
       if ((invalidatedAt.get(entry.invalidatedBy) ?? 0) > entry.askedAt) return;
       const ttl = entry.expiresAt - clock.now();
       entries.set(entry.key, entry, { size: bytes + OVERHEAD_BYTES, ttl });
-      purgeEntries();
     },
 
     /** Returns all paths that were invalidated: for a session's note, the note's own path too. */
@@ -93,23 +95,11 @@ export function createResponseCache(clock: Clock) {
       const last = totals.get(listKey);
       if (last === total) return;
       totals.set(listKey, total);
-      purgeTotals();
       if (last !== undefined) drop(path);
     },
 
+    close: (): void => clearInterval(purging),
+
     state: () => ({ cacheBytes: entries.calculatedSize, cacheEntries: entries.size }),
   };
-}
-
-/** To be called when something is cached. With `ttlAutopurge`, lru-cache would have a timer for each entry. */
-function createPurge(
-  cache: Pick<LRUCache<string, object | number>, 'size' | 'purgeStale'>,
-  everyMs: number,
-) {
-  let timer: NodeJS.Timeout | undefined;
-  function purge(): void {
-    cache.purgeStale();
-    timer = cache.size > 0 ? timer?.refresh() : undefined;
-  }
-  return (): void => void (timer ??= setTimeout(purge, everyMs).unref());
 }

@@ -169,6 +169,7 @@ export function createPartner(connection: PartnerConnection, options: PartnerOpt
 
     async [Symbol.asyncDispose](): Promise<void> {
       tokens.close();
+      cache.close();
       // By now requests were answered or timed out. A write that still hangs is audited with an unknown outcome.
       await pool.destroy();
     },
