@@ -14,12 +14,15 @@ export type ResultBasis = Readonly<ReturnType<typeof basisOf>>;
 export const basisOf = ({ loaders, cachePolicy }: Context) => ({
   /** One for each answer of the Partner API: all must be current. */
   validities: loaders.entries.map(({ validity }) => validity),
+  expiresAt: Math.min(...loaders.entries.map((entry) => entry.expiresAt)),
   /** What must still hold: a list proves access, and a session has the same client. */
   proofs: cachePolicy.proofs,
 });
 
-export const isValid = ({ validities, proofs }: ResultBasis): boolean =>
-  validities.every(({ isCurrent }) => isCurrent) && proofs.every((isProven) => isProven());
+export const isValid = ({ validities, expiresAt, proofs }: ResultBasis, now: number): boolean =>
+  now < expiresAt &&
+  validities.every(({ isCurrent }) => isCurrent) &&
+  proofs.every((isProven) => isProven());
 
 export interface CachedAnswer extends ResultBasis {
   /** A short one is a string: Node then sends it in one packet with its headers. */
@@ -59,11 +62,10 @@ export function createAnswerCache({ services, ...parts }: GatewayParts) {
     const { loaders, audit, cachePolicy } = resolverContext;
     // It depends on more than the Partner API's answers, or a record was denied.
     if (!cachePolicy.isCacheable || audit?.denied.size || loaders.entries.length === 0) return;
-    const expiresAt = Math.min(...loaders.entries.map((entry) => entry.expiresAt));
-    const ttl = expiresAt - services.partner.clock.now();
+    const now = services.partner.clock.now();
     const basis = basisOf(resolverContext);
     // Some of it may have been invalidated while the operation ran.
-    if (ttl <= 0 || !isValid(basis)) return;
+    if (!isValid(basis, now)) return;
     const { id, name, estimated } = operation;
     const usage = { calls: 0, cached: basis.validities.length, coalesced: 0, retried: 0 };
     const extensions = { ...result.extensions, upstream: { estimated, ...usage } };
@@ -76,7 +78,7 @@ export function createAnswerCache({ services, ...parts }: GatewayParts) {
     };
     const json = JSON.stringify({ data: result.data, extensions });
     const content = json.length > 16_384 ? Buffer.from(json) : json;
-    answers.set(key, { ...basis, content, onHit }, { ttl });
+    answers.set(key, { ...basis, content, onHit }, { ttl: basis.expiresAt - now });
   }
 
   function find(context: HttpContext, body: string): CachedAnswer | undefined {
@@ -85,7 +87,7 @@ export function createAnswerCache({ services, ...parts }: GatewayParts) {
     // The subject's length separates it from the body, so that no two viewers share a key.
     context.answerKey = `${reach.text}\n${subject.length} ${subject}${body}`;
     const known = answers.get(context.answerKey);
-    if (!known || !isValid(known)) return undefined;
+    if (!known || !isValid(known, services.partner.clock.now())) return undefined;
     known.onHit(context.requestId!);
     return known;
   }

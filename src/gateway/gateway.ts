@@ -83,8 +83,8 @@ export function createGateway(options: GatewayOptions) {
     closeSocketsAndStreams: parts.connections.close,
     /** Called when a client leaves before its response is sent. A write that was sent goes on. */
     abortReads(res: ServerResponse): void {
-      const left = parts.runningContexts.filter((context) => context.res === res);
-      for (const { resolverContext } of left) resolverContext?.usage.end();
+      for (const context of parts.runningContexts)
+        if (context.res === res) context.resolverContext?.usage.end();
     },
     hasRunningOperations: () => parts.runningContexts.length > 0,
     async endCalls(): Promise<void> {

@@ -42,7 +42,7 @@ export async function listen(
   /** For a client that does not read its response. An operation takes less than this, with its writes. */
   const idleMs = requestMs + Math.max(requestMs, limits.operationMs);
   const { unused, idle, running } = limitConnections(server, onRefused);
-  function onResponded(this: ServerResponse): void {
+  function onResponseClosed(this: ServerResponse): void {
     const { req } = this;
     const { socket } = req;
     running.release(socket);
@@ -59,7 +59,7 @@ export async function listen(
     idle.delete(socket);
     // Not `server.timeout`, which would keep a timer in memory for each WebSocket.
     socket.setTimeout(idleMs);
-    res.on('close', onResponded);
+    res.on('close', onResponseClosed);
     // Otherwise a keep-alive client would send its next request to a connection that is being closed.
     if (shutdown.signal.aborted) res.setHeader('connection', 'close');
     // The client may have left in this turn.

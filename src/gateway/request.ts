@@ -92,7 +92,7 @@ const PLAIN_ID =
 export const requestIdOf = ({ headers }: IncomingMessage): string =>
   String(headers[REQUEST_ID_HEADER]);
 
-/** Headers of every response. Browsers must not guess another content type. */
+/** Headers of every response to a request. Browsers must not guess another content type. */
 export const commonHeaders = (req: IncomingMessage) => ({
   [REQUEST_ID_HEADER]: requestIdOf(req),
   'x-content-type-options': 'nosniff',

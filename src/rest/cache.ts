@@ -11,7 +11,7 @@ export interface CacheEntry<T = unknown> {
   /** When the call for it began. Both times are of the clock that was passed in: `performance.now()`. */
   readonly askedAt: number;
   readonly expiresAt: number;
-  /** True while the cache holds this answer. An object of its own, which can be kept without the value. */
+  /** True while the cache holds this answer, up to a second past its end. An object of its own, which can be kept alone. */
   readonly validity: { isCurrent: boolean };
 }
 
@@ -49,7 +49,7 @@ export function createResponseCache(clock: Clock) {
     // A filter may have the name of a patient in it.
     ttl: 3_600_000,
   });
-  /** Patient data is not kept for longer than it can be used. `ttlAutopurge` would be a timer for each entry. */
+  /** Patient data is kept for a second more than it can be used. `ttlAutopurge` would be a timer for each entry. */
   const purging = setInterval(
     () => [entries, totals].forEach((cache) => cache.purgeStale()),
     1_000,
@@ -64,7 +64,7 @@ export function createResponseCache(clock: Clock) {
   return {
     get: (key: string): CacheEntry | undefined => entries.get(key),
 
-    /** Stores an answer, unless it was invalidated after the call for it began. */
+    /** Stores an answer, unless `rejectOlder` was called for its path after the call for it began. */
     set(entry: CacheEntry, bytes: number): void {
       if ((invalidatedAt.get(entry.invalidatedBy) ?? 0) > entry.askedAt) return;
       const ttl = entry.expiresAt - clock.now();

@@ -46,7 +46,8 @@ export class Loaders {
   entry<T>(endpoint: Endpoint<T>, id: Uuid, kept?: CacheEntry<T>): Loaded<CacheEntry<T>> {
     const known = kept && this.known.get(kept.key);
     if (known) return known as CacheEntry<T>;
-    if (kept?.validity.isCurrent) {
+    // Valid when the operation began, or last changed something: to ask for the time again would cost each row of a list.
+    if (kept?.validity.isCurrent && kept.expiresAt > this.freshSince) {
       this.usage.cached += 1;
       return this.add(kept);
     }
@@ -98,9 +99,10 @@ export class Loaders {
   private use<T>(entry: CacheEntry<T>, isCached = false): CacheEntry<T> {
     if (isCached) this.usage.cached += 1;
     const known = this.known.get(entry.key);
+    if (known === entry) return entry;
     // A slow call must not replace the answer of a later, fresh one.
-    if (!known || (known !== entry && entry.validity.isCurrent)) return this.add(entry);
-    if (known !== entry) this.entries.push(entry);
+    if (!known || entry.validity.isCurrent) return this.add(entry);
+    this.entries.push(entry);
     return entry;
   }
 

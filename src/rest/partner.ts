@@ -209,6 +209,7 @@ export function createUsage(
     queue: { priority, calls: [] } as CallQueue,
     /** Ends the operation early: reads are aborted, a write that was sent is not. */
     end(): void {
+      if (this.isOver) return;
       this.isOver = true;
       // The last ones first: those that wait would get the slots of those that are aborted, and be sent.
       for (const call of this.joined.toReversed()) call.abandon(this);

@@ -147,10 +147,13 @@ export interface ArgumentProblem {
   readonly path: readonly string[];
 }
 
-/** The last estimate of each operation, with the variables it is for: 5 % of the CPU of a cached query. */
+/** The last estimate of each operation, with the shape of its variables: saves a tenth of the CPU of a cached list. */
 const lastEstimates = new WeakMap<OperationDefinitionNode, { shape: string; calls: number }>();
 
-/** What an estimate may depend on: numbers, flags, lengths of lists, and whether another value is given. */
+/**
+ * What an estimate may depend on: numbers, flags, the lengths of lists, and whether another value is given. It must not
+ * depend on a text, nor on anything inside of a list or an input object.
+ */
 function shapeOf(values: Operation['variableValues']['coerced']): string {
   let shape = '';
   for (const name in values) {

@@ -1,7 +1,8 @@
 import type { ServerResponse } from 'node:http';
 import { describe, expect, it } from 'vitest';
 import { cachePathOf, listKeyOf } from '../../src/rest/lists.ts';
-import { recordEndpoints } from '../../src/rest/records.ts';
+import type { CacheEntry } from '../../src/rest/cache.ts';
+import { type NoteRecord, recordEndpoints } from '../../src/rest/records.ts';
 import { createUsage } from '../../src/rest/partner.ts';
 import { createFakeClock } from '../support/rest/fake-clock.ts';
 import { codeOf, id, loadersOf, setUp } from '../support/rest/partner.ts';
@@ -49,6 +50,18 @@ describe('cached responses', () => {
     clock.advance(2);
     await loadersOf(setup.partner).record(recordEndpoints.note, id(1));
     expect(setup.upstream.seen).toHaveLength(2);
+  });
+
+  it('that a caller has kept expire too', async () => {
+    const clock = createFakeClock();
+    await using setup = await setUp(numbered, { clock });
+    const read = (kept?: CacheEntry<NoteRecord | null>) =>
+      loadersOf(setup.partner).entry(recordEndpoints.note, id(1), kept);
+    const kept = await read();
+    clock.advance(4_999);
+    expect(read(kept)).toBe(kept);
+    clock.advance(2);
+    expect((await read(kept)).value).toMatchObject({ note: [2] });
   });
 
   it('of a finished transcript are kept for minutes, of one not ready for a second', async () => {

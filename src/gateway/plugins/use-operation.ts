@@ -7,7 +7,7 @@ import type { ExecutionContext, GatewayContext, GatewayPlugin } from '../yoga.ts
 
 /**
  * Creates the context for the operation's resolvers, with new loaders (`onExecute`, `onSubscribe`). When the operation
- * times out, its reads are aborted; a write that was sent is not.
+ * times out, or its client leaves (`Gateway.abortReads`), its reads are aborted; a write that was sent is not.
  *
  * Audits which records an executed operation returned or denied, and writes one log line and some metrics for it, without
  * variables or results, before the response is sent (`onExecuteDone`).
@@ -15,14 +15,14 @@ import type { ExecutionContext, GatewayContext, GatewayPlugin } from '../yoga.ts
 export function useOperation(parts: GatewayParts): GatewayPlugin {
   const { services, config, observer, runningContexts } = parts;
   const { operationMs } = config.limits;
-  /** One for all operations, while any runs: one for each takes 4 % of the CPU of a query for a note. */
+  /** It runs while an operation does. A timer for each would take 4 % of the CPU of a query for a note. */
   let timer: NodeJS.Timeout | undefined;
 
   function endLateOperations(): void {
+    timer = runningContexts.length > 0 ? timer?.refresh() : undefined;
     const latest = performance.now() - operationMs;
     for (const { operation, resolverContext } of runningContexts)
       if (operation && operation.startedAt <= latest) resolverContext?.usage.end();
-    timer = runningContexts.length > 0 ? timer?.refresh() : undefined;
   }
 
   function createResolverContext({ context }: { readonly context: GatewayContext }): void {

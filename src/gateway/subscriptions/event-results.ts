@@ -44,6 +44,8 @@ export function createEventResults({ services, config, maskErrors }: GatewayPart
     ignoreFetchAbort: true,
   });
 
+  const isValidNow = (basis: ResultBasis) => isValid(basis, services.partner.clock.now());
+
   async function execute(event: PartnerEvent, operation: SharedOperation): Promise<EventResult> {
     const { viewer, args, estimated } = operation;
     // All subscriptions of a viewer share one call limit per webhook, however many there are. An event with several
@@ -89,12 +91,12 @@ export function createEventResults({ services, config, maskErrors }: GatewayPart
     const { cursorAt, position } = services.hub;
     const key = `${cursorAt(event.position, event.receivedAt)} ${operation.key}`;
     const { basis, logPosition = position } = results.peek(key) ?? {};
-    const forceRefresh = !basis || !isValid(basis) || logPosition !== position;
+    const forceRefresh = !basis || !isValidNow(basis) || logPosition !== position;
     const status: LRUCache.Status<string, EventResult, Parameters<typeof execute>> = {};
     const result = await results.fetch(key, { context: [event, operation], status, forceRefresh });
     // Even with `forceRefresh`, lru-cache shares an execution under way, which may have begun before an edit.
     const isShared = status.fetch === 'inflight';
-    const isOld = isShared && result?.basis && !isValid(result.basis);
+    const isOld = isShared && result?.basis && !isValidNow(result.basis);
     return isOld ? resultOf(event, operation) : result;
   };
 }

@@ -6,6 +6,7 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest';
 
 import { type Gateway, openGateway } from '../../support/gateway.ts';
 import { listen } from '../../support/access/listener.ts';
+import { createManualClock } from '../../support/access/viewers.ts';
 import { clientOf, cursorNow, subscribeTo } from '../../support/ws/graphql-client.ts';
 import { delivery } from '../../support/events/deliveries.ts';
 import { redisAvailable, startRedis } from '../../support/redis-server.ts';
@@ -127,6 +128,24 @@ describe('resuming from a cursor', () => {
     await Promise.all(all.map((each) => each.take(40)));
     expect(gateway.sandbox.countOf('GET /progress-notes/:progressNoteId')).toBe(20);
     await Promise.all(all.map((each) => each[Symbol.asyncDispose]()));
+  });
+
+  it('executes an event again once what it was made of has expired', async () => {
+    const clock = createManualClock();
+    await using gateway = await openGateway({ clock });
+    const { sandbox } = gateway;
+    const after = await cursorNow(gateway);
+    sandbox.finalize(sandbox.ids.note(0, 0));
+    await sandbox.delivered();
+    sandbox.resetCounts();
+    const calls: number[] = [];
+    for (const ms of [0, 4_999, 5_001]) {
+      clock.advance(ms);
+      await using replay = subscribeTo(clientOf(gateway), EVENTS, { after });
+      await replay.take(1);
+      calls.push(sandbox.countOf('GET /progress-notes/:progressNoteId'));
+    }
+    expect(calls).toEqual([1, 1, 2]);
   });
 
   it('executes and reads nothing more for a client that left', async () => {
