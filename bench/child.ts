@@ -7,8 +7,10 @@ import { askChild } from './ask-child.ts';
 import type { Question, Usage } from './probe.ts';
 
 export interface ChildOptions {
-  /** Below the project's root. */
+  /** Below the root. */
   readonly script: string;
+  /** The checkout; by default this one. */
+  readonly root?: string;
   readonly env?: Readonly<Record<string, string>>;
   /** Loaded before it. */
   readonly imports?: readonly string[];
@@ -38,11 +40,11 @@ export async function openChild(options: ChildOptions): Promise<Child> {
   const port = await freePort();
   const output = openSync(options.logFile ?? '/dev/null', 'a');
   const startedAt = performance.now();
-  const { profileDir, script, imports = [] } = options;
+  const { profileDir, script, root = ROOT, imports = [] } = options;
   const profiled = profileDir ? ['--cpu-prof', '--cpu-prof-dir', profileDir] : [];
   const loaded = [...imports, './bench/probe.ts'].flatMap((path) => ['--import', path]);
   const child = spawn(process.execPath, [...profiled, ...loaded, script], {
-    cwd: ROOT,
+    cwd: root,
     env: { PATH: process.env['PATH'], NODE_ENV: 'production', PORT: String(port), ...options.env },
     stdio: ['ignore', output, 'inherit', 'ipc'],
   });

@@ -20,10 +20,12 @@ export async function openGateway(
   upstreamUrl: string,
   env: Readonly<Record<string, string>> = {},
   profileDir?: string,
+  root?: string,
 ): Promise<Gateway> {
   const dir = mkdtempSync(join(tmpdir(), 'partner-graph-bench-'));
   const child = await openChild({
     script: 'src/server.ts',
+    ...(root !== undefined && { root }),
     imports: ['./scripts/check-node.mjs'],
     readyPath: '/readyz',
     profileDir,
