@@ -106,6 +106,22 @@ export function createContext(
   };
 }
 
+/** What a result was made of: it may be sent again while all of it is valid. */
+export type ResultBasis = Readonly<ReturnType<typeof basisOf>>;
+
+export const basisOf = ({ loaders, cachePolicy }: Context) => ({
+  /** One for each answer of the Partner API: all must be current. */
+  validities: loaders.entries.map(({ validity }) => validity),
+  expiresAt: Math.min(...loaders.entries.map((entry) => entry.expiresAt)),
+  /** What must still hold: a list proves access, and a session has the same client. */
+  proofs: cachePolicy.proofs,
+});
+
+export const isValid = ({ validities, expiresAt, proofs }: ResultBasis, now: number): boolean =>
+  now < expiresAt &&
+  validities.every(({ isCurrent }) => isCurrent) &&
+  proofs.every((isProven) => isProven());
+
 /** Above what a page of 100 sessions with their notes and transcripts takes. */
 const MAX_MB = 32;
 /** A row with its usual fields. */

@@ -149,8 +149,8 @@ export class Connection<T extends Row> {
     if (newest === undefined) return [1];
     if (this.rereads === MAX_REREADS) return undefined;
     // One page can only contradict a cursor.
-    const [page] = pages.size === 1 && !after && !before ? pages.values() : [];
-    if (page?.total === newest) return undefined;
+    const [only] = pages.size === 1 && !after && !before ? pages.values() : [];
+    if (only?.total === newest) return undefined;
     const missing = [...pages.keys()].filter((page) => pages.get(page)?.total === undefined);
     if (missing.some((page) => firstOffsetOf(page) < newest)) {
       // The list may have become shorter since the others were read. Page one shows it, unless it says the same again.

@@ -6,6 +6,7 @@ import { StoreUnavailable } from '../errors.ts';
 import type { Log } from '../observability/log.ts';
 import type { Metrics, WebhookRefusal } from '../observability/metrics.ts';
 import { createLimitedLog } from '../observability/observers.ts';
+import { requestIdOf } from '../observability/request-id.ts';
 import { BodyTooLarge, createBodyReader } from '../request-body.ts';
 import { isSame } from '../sealed-text.ts';
 import type { Store } from '../store/store.ts';
@@ -37,7 +38,8 @@ export function createWebhookHandler(parts: WebhookParts) {
   const read = createBodyReader(parts.maxBytes);
 
   /** The status of the response. Never rejects: on any failure of ours the sender gets a 503 and retries. */
-  async function ingest(req: IncomingMessage, requestId?: string): Promise<number | undefined> {
+  async function ingest(req: IncomingMessage): Promise<number | undefined> {
+    const requestId = requestIdOf(req);
     try {
       const body = await read(req);
       const { headers } = req;
@@ -100,7 +102,7 @@ export function createWebhookHandler(parts: WebhookParts) {
   }
 
   return async (req: IncomingMessage, res: ServerResponse): Promise<void> => {
-    const status = await ingest(req, res.getHeader('x-request-id')?.toString());
+    const status = await ingest(req);
     if (status === undefined) return;
     if (status === 503) res.setHeader('retry-after', '5');
     // No body, so that a sender without the secret gets no details.

@@ -3,26 +3,10 @@ import { crc32 } from 'node:zlib';
 import type { ExecutionResult } from 'graphql';
 import { LRUCache } from 'lru-cache';
 
-import type { Context } from '../context.ts';
+import { type ResultBasis, basisOf, isValid } from '../context.ts';
 import { acceptedBy } from './request.ts';
 import type { GatewayParts } from './gateway.ts';
 import type { GatewayContext, HttpContext } from './yoga.ts';
-
-/** What a result was made of: it may be sent again while all of it is valid. */
-export type ResultBasis = Readonly<ReturnType<typeof basisOf>>;
-
-export const basisOf = ({ loaders, cachePolicy }: Context) => ({
-  /** One for each answer of the Partner API: all must be current. */
-  validities: loaders.entries.map(({ validity }) => validity),
-  expiresAt: Math.min(...loaders.entries.map((entry) => entry.expiresAt)),
-  /** What must still hold: a list proves access, and a session has the same client. */
-  proofs: cachePolicy.proofs,
-});
-
-export const isValid = ({ validities, expiresAt, proofs }: ResultBasis, now: number): boolean =>
-  now < expiresAt &&
-  validities.every(({ isCurrent }) => isCurrent) &&
-  proofs.every((isProven) => isProven());
 
 export interface CachedAnswer extends ResultBasis {
   /** A short one is a string: Node then sends it in one packet with its headers. */

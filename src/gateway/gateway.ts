@@ -83,8 +83,7 @@ export function createGateway(options: GatewayOptions) {
     closeSocketsAndStreams: parts.connections.close,
     /** Called when a client leaves before its response is sent. A write that was sent goes on. */
     abortReads(res: ServerResponse): void {
-      for (const context of parts.runningContexts)
-        if (context.res === res) context.resolverContext?.usage.end();
+      parts.runningContexts.find((each) => each.res === res)?.resolverContext?.usage.end();
     },
     hasRunningOperations: () => parts.runningContexts.length > 0,
     async endCalls(): Promise<void> {

@@ -1,9 +1,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
 import { CodedError } from '../errors.ts';
+import { assignRequestId, requestIdOf } from '../observability/request-id.ts';
 import { createPages } from '../pages/pages.ts';
 import { isSame } from '../sealed-text.ts';
-import { acceptedBy, assignRequestId, commonHeaders, requestIdOf } from './request.ts';
+import { acceptedBy, commonHeaders } from './request.ts';
 import type { GatewayParts } from './gateway.ts';
 import type { createGatewayYoga } from './yoga.ts';
 

@@ -5,7 +5,7 @@ import type { CORSOptions } from 'graphql-yoga';
 import type { Config } from '../config.ts';
 import type { Log } from '../observability/log.ts';
 import { createLimitedLog } from '../observability/observers.ts';
-import { REQUEST_ID_HEADER, requestIdOf } from './request.ts';
+import { REQUEST_ID_HEADER, requestIdOf } from '../observability/request-id.ts';
 
 const EXPOSED = [REQUEST_ID_HEADER, 'retry-after'];
 const LOCALHOST = /^http:\/\/localhost(:\d{1,5})?$/;

@@ -5,14 +5,9 @@ import { type FetchAPI, getSSEProcessor } from 'graphql-yoga';
 
 import { endOfTurn } from '../../end-of-turn.ts';
 import { CodedError } from '../../errors.ts';
+import { requestIdOf } from '../../observability/request-id.ts';
 import { forClient, requestRejected } from '../client-error.ts';
-import {
-  acceptedBy,
-  commonHeaders,
-  createBodyTextReader,
-  requestIdOf,
-  requestProblem,
-} from '../request.ts';
+import { acceptedBy, commonHeaders, createBodyTextReader, requestProblem } from '../request.ts';
 import { SHORT_OF_MEMORY, UNREAD_RESPONSES, parseParams, runOperation } from '../run-operation.ts';
 import { Subscription } from '../subscriptions/subscriptions.ts';
 import { LARGE_CHARACTERS } from '../open-connections.ts';

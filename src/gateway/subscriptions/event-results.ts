@@ -1,11 +1,10 @@
 import { executeSubscriptionEvent } from 'graphql';
 import { LRUCache } from 'lru-cache';
 
-import { createContext } from '../../context.ts';
+import { type ResultBasis, basisOf, createContext, isValid } from '../../context.ts';
 import type { PartnerEvent } from '../../events/partner-event.ts';
 import { auditEventRead, isVisible } from '../../resolvers/event-log.ts';
 import { type Usage, createUsage } from '../../rest/partner.ts';
-import { type ResultBasis, basisOf, isValid } from '../answer-cache.ts';
 import type { GatewayParts } from '../gateway.ts';
 import { LARGE_CHARACTERS } from '../open-connections.ts';
 import type { SharedOperation } from './subscriptions.ts';

@@ -8,10 +8,10 @@ import { CloseCode, handleProtocols, makeServer } from 'graphql-ws';
 import { type WebSocket, WebSocketServer } from 'ws';
 
 import type { CodedError } from '../../errors.ts';
+import { REQUEST_ID_HEADER, assignRequestId, requestIdOf } from '../../observability/request-id.ts';
 import type { Unauthenticated } from '../../viewer/authenticate.ts';
 import { forClient, operationRejected } from '../client-error.ts';
 import { rawResponse } from '../listen.ts';
-import { REQUEST_ID_HEADER, assignRequestId, requestIdOf } from '../request.ts';
 import { paramsFrom, runOperation } from '../run-operation.ts';
 import { type Sink, Subscription } from '../subscriptions/subscriptions.ts';
 import type { GatewayParts } from '../gateway.ts';
