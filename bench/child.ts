@@ -42,7 +42,7 @@ export async function openChild(options: ChildOptions): Promise<Child> {
   const startedAt = performance.now();
   const { profileDir, script, root = ROOT, imports = [] } = options;
   const profiled = profileDir ? ['--cpu-prof', '--cpu-prof-dir', profileDir] : [];
-  const loaded = [...imports, './bench/probe.ts'].flatMap((path) => ['--import', path]);
+  const loaded = [...imports, `${ROOT}bench/probe.ts`].flatMap((path) => ['--import', path]);
   const child = spawn(process.execPath, [...profiled, ...loaded, script], {
     cwd: root,
     env: { PATH: process.env['PATH'], NODE_ENV: 'production', PORT: String(port), ...options.env },

@@ -1,3 +1,4 @@
+import { Session } from 'node:inspector/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
@@ -11,7 +12,7 @@ export interface Usage {
   readonly heapBytes: number;
 }
 
-export type Question = 'usage' | 'usage-after-gc';
+export type Question = 'usage' | 'usage-after-gc' | 'profile-start' | 'profile-stop';
 
 function usage(): Usage {
   const { user, system } = process.cpuUsage();
@@ -32,10 +33,27 @@ function collectGarbage(): void {
   for (let i = 0; i < 3; i += 1) gc();
 }
 
-process.on('message', (question: Question) => {
-  if (question !== 'usage' && question !== 'usage-after-gc') return;
+const session = new Session();
+
+async function startProfile(): Promise<void> {
+  session.connect();
+  await session.post('Profiler.enable');
+  await session.post('Profiler.setSamplingInterval', { interval: 250 });
+  await session.post('Profiler.start');
+}
+
+async function answer(question: Question): Promise<unknown> {
+  if (question === 'profile-start') return (await startProfile()) ?? 'started';
+  if (question === 'profile-stop') return (await session.post('Profiler.stop')).profile;
   if (question === 'usage-after-gc') collectGarbage();
-  process.send?.(usage());
+  return usage();
+}
+
+const QUESTIONS: readonly unknown[] = ['usage', 'usage-after-gc', 'profile-start', 'profile-stop'];
+
+process.on('message', (question) => {
+  if (!QUESTIONS.includes(question)) return;
+  void answer(question as Question).then((answered) => process.send?.(answered));
 });
 // The run closes what it opened; a measured process whose run has died must not stay.
 process.on('disconnect', () => process.exit(0));
