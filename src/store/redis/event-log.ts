@@ -130,17 +130,16 @@ const pageScript = `${HEAD}
   return { { epoch, newest, stamp }, { oldest, entries } }
 `;
 
-/** Options: windowMs, subjectMs, channel, events. XADD comes before the key: no failure leaves a key without its event. */
+/** Options: windowMs, subjectMs, channel, events. The key comes last: no failure leaves one without its mark or event. */
 const appendScript = `${HEAD}
   local positions = {}
   local before = newest
   for _, event in ipairs(options.events) do
     local key = '${PREFIX}seen:' .. event.key
     local withTime = event.time and key .. ' ' .. event.time
-    -- With a copy, too: an earlier version stored the mark after the event.
-    if event.mark then redis.call('SET', '${PREFIX}fact:' .. event.mark, '', 'PX', ${MARK_MS}) end
     local isNew = redis.call('EXISTS', withTime or key) == 0
     if isNew then
+      if event.mark then redis.call('SET', '${PREFIX}fact:' .. event.mark, '', 'PX', ${MARK_MS}) end
       newest = newest + 1
       stamp = event.receivedAt
       redis.call('XADD', KEYS[3], newest .. '-0', 'r', event.receivedAt, 'b', event.body)

@@ -76,9 +76,8 @@ const writes = {
   /** The position of each event, 0 for a copy. */
   append: (events: readonly NewEvent[]) =>
     events.map((event) => {
-      // With a copy, too: an earlier version stored the mark after the event.
-      if (event.mark) writes.put({ [event.mark]: '' }, MARK_MS);
       if (!isNew(event)) return 0;
+      if (event.mark) writes.put({ [event.mark]: '' }, MARK_MS);
       const { receivedAt, subject = null, body } = event;
       const { lastInsertRowid } = sql.run`INSERT INTO event (received_at, subject, body)
         VALUES (${receivedAt}, ${subject}, ${body})`;
