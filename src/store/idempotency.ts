@@ -34,8 +34,8 @@ export type RunOnce = ReturnType<typeof createRunOnce>;
  * that reaches the store late deletes no other claim. What the store does not confirm is repeated in the background.
  */
 export function createRunOnce(keys: KeyStore, operationMs = 15_000, now: () => number = steadyNow) {
-  // A run has the operation's time for its reads, then 15 s for the write and 10 s for the store.
-  const maxRunMs = operationMs + 25_000;
+  // A run has the operation's time for its reads, then 15 s for the write, 10 s for the store and 1 s for late timers.
+  const maxRunMs = operationMs + 26_000;
   /** Outcomes that are still to be written, by key. An outcome may contain an answer of the Partner API. */
   const lateOutcomes = new LRUCache<string, string>({
     maxSize: 16_000_000,
