@@ -2,10 +2,9 @@ import * as fs from 'node:fs';
 import { dirname } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 
-const MAX_LINES = 10_000;
 /** The share that lines about reads may fill. The rest is for the outcomes of changes that were accepted before. */
 const SHARE_OF_READS = 0.95;
-const [CHUNK_LINES, FLUSH_MS, MAX_STALL_MS] = [200, 50, 1_000];
+const [MAX_LINES, CHUNK_LINES, FLUSH_MS, MAX_STALL_MS] = [10_000, 200, 50, 1_000];
 
 /** Audit lines, and the line break before those of an earlier process, which may have written half a line. */
 const isKept = (line: string): boolean => line === '\n' || line.startsWith('{"level":"audit"');
