@@ -26,10 +26,7 @@ export const noteOfSession = (session: SessionRef, _args: unknown, ctx: Context)
 
 function loadNote(session: SessionRef, ctx: Context): Loaded<NoteRef | null> {
   const entry = ctx.loaders.entry(recordEndpoints.noteOfSession, session.id, session.noteEntry);
-  // A cached note takes no closure: a list may have hundreds.
-  return entry instanceof Promise
-    ? entry.then((loaded) => noteOfEntry(loaded, session, ctx))
-    : noteOfEntry(entry, session, ctx);
+  return whenLoaded(entry, noteOfEntry, session, ctx);
 }
 
 function noteOfEntry(entry: CacheEntry<NoteRecord | null>, session: SessionRef, ctx: Context) {
@@ -112,27 +109,29 @@ function artifact<T extends ArtifactRef['type']>(
   type: T,
   endpoint: Endpoint<NodeOfType<T>['record'] | null>,
 ) {
-  const load = (session: SessionRef, ctx: Context) =>
-    whenLoaded(ctx.loaders.record<ArtifactRef['record'] | null>(endpoint, session.id), (record) => {
-      ctx.loaders.requireSame(endpoint, session.id, record?.clientId, clientIdOf(session));
-      return record;
-    });
+  type Value = ArtifactRef['record'] | null;
+  const load = <U>(next: (value: Value, session: SessionRef, ctx: Context) => Loaded<U>) => {
+    const check = (value: Value, session: SessionRef, ctx: Context): Loaded<U> => {
+      ctx.loaders.requireSame(endpoint, session.id, value?.clientId, clientIdOf(session));
+      return next(value, session, ctx);
+    };
+    return (session: SessionRef, ctx: Context): Loaded<U> =>
+      whenLoaded(ctx.loaders.record<Value>(endpoint, session.id), check, session, ctx);
+  };
 
-  const read = (session: SessionRef, ctx: Context): Loaded<NodeOfType<T> | null> =>
-    whenLoaded(load(session, ctx), (record) => {
-      if (!record) return null;
-      ctx.audit?.read.add(`${type}:${session.id}`);
-      return { type, record, open: true, session } as unknown as NodeOfType<T>;
-    });
+  const read = load((record, session, ctx): NodeOfType<T> | null => {
+    if (!record) return null;
+    ctx.audit?.read.add(`${type}:${session.id}`);
+    return { type, record, open: true, session } as unknown as NodeOfType<T>;
+  });
 
   /** Without a transcript there is no MDM: a failed transcription fails both. */
-  const readStatus = (session: SessionRef, ctx: Context) =>
-    whenLoaded(load(session, ctx), (record): Loaded<'ready' | 'not_ready' | 'failed'> => {
-      if (record) return 'ready';
-      ctx.doNotCache();
-      const failed = ctx.marks.transcriptionFailed(session.id);
-      return failed.then((hasFailed) => (hasFailed ? 'failed' : 'not_ready'));
-    });
+  const readStatus = load((record, session, ctx): Loaded<'ready' | 'not_ready' | 'failed'> => {
+    if (record) return 'ready';
+    ctx.doNotCache();
+    const failed = ctx.marks.transcriptionFailed(session.id);
+    return failed.then((hasFailed) => (hasFailed ? 'failed' : 'not_ready'));
+  });
 
   return {
     ofSession: (session: SessionRef, _args: unknown, ctx: Context) =>

@@ -57,16 +57,16 @@ export function parentLink<R extends ListedRef, T extends 'Organization' | 'Clin
   type: T,
   parentIdOf = (ref: R, ctx: Context) => parentId(ref, `${kindOf(type)}Id`, ctx),
 ) {
-  const read = (ref: R, ctx: Context): Loaded<NodeOfType<T> | null> =>
-    whenLoaded(parentIdOf(ref, ctx), (id) => {
-      if (!id) return null;
-      ctx.responseSize.add(ROW_BYTES);
-      // Audited, since it shows where a patient is treated, or whose session it is.
-      auditRead(ref, ctx);
-      // A session is open because its client is, unless a grant names the session itself.
-      const open = ref.type === 'Session' && ref.open && !ctx.reach.holds('session', ref.id);
-      return { ...linkTo(type, id), open };
-    });
+  function toLink(id: Uuid | undefined, ref: R, ctx: Context): NodeOfType<T> | null {
+    if (!id) return null;
+    ctx.responseSize.add(ROW_BYTES);
+    // Audited, since it shows where a patient is treated, or whose session it is.
+    auditRead(ref, ctx);
+    // A session is open because its client is, unless a grant names the session itself.
+    const open = ref.type === 'Session' && ref.open && !ctx.reach.holds('session', ref.id);
+    return { ...linkTo(type, id), open };
+  }
+  const read = (ref: R, ctx: Context) => whenLoaded(parentIdOf(ref, ctx), toLink, ref, ctx);
   return (ref: R, _args: unknown, ctx: Context) =>
     ref.open || ref.linked ? read(ref, ctx) : ifOpen(ref, ctx, () => read(ref, ctx));
 }
@@ -75,10 +75,11 @@ export function parentLink<R extends ListedRef, T extends 'Organization' | 'Clin
 export const clinicOfClient = parentLink('Clinic', (client: NodeOfType<'Client'>, ctx) =>
   whenLoaded(
     client.clinicId || client.clinicianId ? client : findRow(client, ctx),
-    ({ clinicId, clinicianId }: Parents = {}) =>
+    ({ clinicId, clinicianId }: Parents = {}, context: Context) =>
       clinicianId && !clinicId
-        ? parentId(linkTo('Clinician', clinicianId), 'clinicId', ctx)
+        ? parentId(linkTo('Clinician', clinicianId), 'clinicId', context)
         : clinicId,
+    ctx,
   ),
 );
 

@@ -78,13 +78,15 @@ const ClientStatus = builder.enumType('ClientStatus', {
 const readStatus = attribute<ClientRef, 'status'>('status');
 
 /** A status that the Partner API adds later is UNKNOWN here, and counted. */
+function knownStatus(text: string | null, { onUnknownStatus }: Context) {
+  const status = text?.toLowerCase() ?? null;
+  if (status === null || Object.hasOwn(statuses, status)) return status as keyof typeof statuses;
+  onUnknownStatus();
+  return 'unknown';
+}
+
 const statusOf = (client: ClientRef, args: unknown, ctx: Context) =>
-  whenLoaded(readStatus(client, args, ctx), (text) => {
-    const status = text?.toLowerCase() ?? null;
-    if (status === null || Object.hasOwn(statuses, status)) return status as keyof typeof statuses;
-    ctx.onUnknownStatus();
-    return 'unknown';
-  });
+  whenLoaded(readStatus(client, args, ctx), knownStatus, ctx);
 
 objectType('Client', 'A client: the patient.', (t) => ({
   clientId: t.expose('id', required('UUID', 'UUID of the client.')),
