@@ -151,9 +151,7 @@ it('one error of very many that differ only in list indices is returned', () => 
     path: ['nodes', 700, 'name'],
     originalError: new TypeError(),
   });
-  expect(shown({ data: { nodes }, errors: [...ofAll, bug] }).errors).toHaveLength(2);
-  const others = ofAll.filter(({ path }) => path?.[1] !== 700);
-  expect(shown({ data: { nodes }, errors: [...others, bug] }).errors).toMatchObject([
+  expect(shown({ data: { nodes }, errors: [...ofAll, bug] }).errors).toMatchObject([
     { path: ['nodes', 0, 'email'] },
     { path: ['nodes', 0, 'name'] },
     { path: ['nodes', 700, 'name'], extensions: { code: 'INTERNAL_SERVER_ERROR' } },

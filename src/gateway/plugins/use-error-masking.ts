@@ -21,7 +21,7 @@ const PARTNER_MESSAGES: Readonly<Record<string, string>> = {
   UPSTREAM_UNAVAILABLE: 'The Partner API failed or can’t be reached. Try again in a moment.',
 };
 
-/** A response may have more only if they are at different fields: each takes time to create and to send. */
+/** If a result has more, those of one field and kind are merged: each takes time to create and to send. */
 const MAX_ERRORS = 1_000;
 
 /** Codes that a client may see. All other errors are masked. */
@@ -68,31 +68,27 @@ export function createErrorMasking(
   /**
    * Masks the errors of a result, and sorts them by their position in the document: the order in which they occurred
    * would reveal whether a record was cached. If several make the same parent null, the first one is returned. Errors
-   * about a limit that differ only in list indices are merged: a list has one, and not one for each row. If there are very
-   * many errors, so are all others.
+   * about a limit that differ only in list indices are merged: a list has one, and not one for each row.
    */
   function maskErrors(result: ExecutionResult, estimate: number, requestId?: string) {
     const { data, errors = [] } = result;
-    // Each row of a list may have an error about the response's size.
-    const some = firstOfEach(errors, (error) =>
-      error.originalError instanceof ResponseTooLarge ? pathWithoutIndices(error) : undefined,
-    );
-    const sorted = some.toSorted(inDocumentOrder);
+    const isMany = errors.length > MAX_ERRORS;
+    const few = firstOfEach(errors, (error) => {
+      const isMerged = isMany || error.originalError instanceof ResponseTooLarge;
+      if (!isMerged || isCallLimitError(error)) return undefined;
+      return `${pathWithoutIndices(error)} ${kindOf(error)}`;
+    });
+    const sorted = few.toSorted(inDocumentOrder);
     const distinct = firstOfEach(sorted, ({ path }) => path && nullPosition(path, data));
-    const limited = distinct.filter(isCallLimitError);
     const others = distinct.filter((error) => !isCallLimitError(error));
-    const few =
-      others.length > MAX_ERRORS
-        ? firstOfEach(others, (error) => `${pathWithoutIndices(error)} ${kindOf(error)}`)
-        : others;
-    const rowsByPath = Map.groupBy(limited, pathWithoutIndices);
+    const rowsByPath = Map.groupBy(distinct.filter(isCallLimitError), pathWithoutIndices);
     const merged = Array.from(rowsByPath.values(), (rows) => {
       const { nodes, path } = rows[0]!;
       const message = `At most ${maxUpstreamCalls} calls to the Partner API are made for one operation, and none was left here: ask for fewer rows.`;
       const extensions = { count: rows.length, path, estimate, limit: maxUpstreamCalls };
       return new ClientError('QUERY_TOO_EXPENSIVE', message, { nodes, path, extensions });
     });
-    return [...few.map((error) => maskError(error, requestId)), ...merged];
+    return [...others.map((error) => maskError(error, requestId)), ...merged];
   }
 
   return { maskError, maskErrors };
