@@ -47,10 +47,7 @@ export class Loaders {
     const known = kept && this.known.get(kept.key);
     if (known) return known as CacheEntry<T>;
     // Valid when the operation began, or last changed something: to ask for the time again would cost each row of a list.
-    if (kept?.validity.isCurrent && kept.expiresAt > this.freshSince) {
-      this.usage.cached += 1;
-      return this.add(kept);
-    }
+    if (kept?.validity.isCurrent && kept.expiresAt > this.freshSince) return this.use(kept, true);
     const path = endpoint.path(id);
     return this.read({ endpoint, id, key: path, path });
   }
@@ -100,15 +97,9 @@ export class Loaders {
     if (isCached) this.usage.cached += 1;
     const known = this.known.get(entry.key);
     if (known === entry) return entry;
+    this.entries.push(entry);
     // A slow call must not replace the answer of a later, fresh one.
-    if (!known || entry.validity.isCurrent) return this.add(entry);
-    this.entries.push(entry);
-    return entry;
-  }
-
-  private add<T>(entry: CacheEntry<T>): CacheEntry<T> {
-    this.entries.push(entry);
-    this.known.set(entry.key, entry);
+    if (!known || entry.validity.isCurrent) this.known.set(entry.key, entry);
     return entry;
   }
 }
