@@ -11,6 +11,8 @@ export interface Job {
   /** K: webhooks. */
   readonly workload: Workload | 'K';
   readonly mode: Mode;
+  /** Whether the `id` of every record is selected too. */
+  readonly hasIds?: boolean | undefined;
   /** The length of a right answer, where there is more to it than its status. */
   readonly answerBytes?: number;
   /** The number of the first request, so that no two bursts ask the same. */
@@ -34,9 +36,9 @@ export interface Burst {
  */
 const DIGITS = 4;
 
-function requestOf({ workload, mode, headers }: Job, n: number): Delivery {
+function requestOf({ workload, mode, headers, hasIds }: Job, n: number): Delivery {
   if (workload === 'K') return noteReady(n);
-  return { body: requestBody(workload, mode, n), headers };
+  return { body: requestBody(workload, mode, n, hasIds), headers };
 }
 
 /** Whether the answer is a right one. */

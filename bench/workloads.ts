@@ -27,6 +27,12 @@ export const DOCUMENTS: Readonly<Record<Workload, string>> = {
   W2: clinic('progressNoteId isLoading note'),
 };
 
+/** The same with the `id` of every record, as frontends with a normalized cache select it. */
+const withIds = (document: string): string =>
+  document
+    .replaceAll(/ (?=clientId |sessionId |progressNoteId )/g, ' id ')
+    .replace('{\n    c', '{ id\n    c');
+
 /** What a workload takes upstream when nothing is cached. */
 export const UPSTREAM_CALLS: Readonly<Record<Workload, number>> = { W1: 1, W2S: 278, W2: 278 };
 
@@ -43,12 +49,13 @@ export const CACHED_INDEX = 1;
  * The `n`th request's body. "executed" differs from request to request in a hint that a partner's clinic does not
  * need, or in a variable that W1 does not declare: no answer can be cached whole, and nothing else changes. "uncached" asks for another record each time.
  */
-export function requestBody(workload: Workload, mode: Mode, n: number): string {
+export function requestBody(workload: Workload, mode: Mode, n: number, hasIds = false): string {
   const index = mode === 'uncached' ? 1_000 + n : CACHED_INDEX;
   const other = mode === 'executed' ? n : undefined;
   const variables =
     workload === 'W1'
       ? { ...noteIds(index), other }
       : { id: idOf('clinic', index), hint: other && idOf('organization', other) };
-  return JSON.stringify({ query: DOCUMENTS[workload], variables });
+  const query = hasIds ? withIds(DOCUMENTS[workload]) : DOCUMENTS[workload];
+  return JSON.stringify({ query, variables });
 }

@@ -25,9 +25,9 @@ export function figuresOf(row: Row, rounds: Rounds): readonly Figure[] {
   const base = roundsOf(baseOf(row), rounds);
   if (!base) throw new Error(`${baseOf(row)} must take part in ${row.mode}, but did not`);
   const byDispatch = roundsOf('dispatch', rounds);
-  return [...rounds].flatMap(([{ name, goal }, own]) => {
+  return [...rounds].flatMap(([{ name }, own]) => {
     const figure = figureOf(row, name, own, base);
-    if (name !== 'gateway') return [goal === undefined ? figure : { ...figure, goal }];
+    if (name !== 'gateway') return [figure];
     return [
       { ...figure, ...verdictOf(row, figure, own) },
       ...(byDispatch ? [ofDispatch(row, own, byDispatch)] : []),

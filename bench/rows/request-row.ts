@@ -9,14 +9,12 @@ export interface Row {
   /** And of what is written by hand for speed. */
   readonly goalOfDispatch?: number;
   /** A case of it that is measured beside it. */
-  readonly harder?: 'clinic viewer';
+  readonly harder?: 'clinic viewer' | 'ids';
 }
 
 /** Who takes part in a row: a target, or the gateway once more in a case that is harder for it. */
 export interface Contender extends Target {
   readonly isHarder?: boolean;
-  /** How it is asked, if not as the row says. */
-  readonly mode?: Mode;
-  /** For comparison only: no verdict hangs on it. */
-  readonly goal?: string;
+  /** Whether the `id` of every record is selected too. */
+  readonly hasIds?: boolean;
 }

@@ -13,10 +13,10 @@ const ROWS: readonly Row[] = [
   { mode: 'hot', workload: 'W2S', goal: 0.58 },
   { mode: 'hot', workload: 'W2', goal: 0.58 },
   { mode: 'executed', workload: 'W1', goal: 0.4, harder: 'clinic viewer' },
-  { mode: 'executed', workload: 'W2S', goal: 0.06 },
+  { mode: 'executed', workload: 'W2S', goal: 0.06, harder: 'ids' },
   { mode: 'executed', workload: 'W2' },
   { mode: 'uncached', workload: 'W1', goalOfDispatch: 0.6 },
-  { mode: 'uncached', workload: 'W2', goalOfDispatch: 0.66 },
+  { mode: 'uncached', workload: 'W2', goalOfDispatch: 0.66, harder: 'ids' },
 ];
 
 const CONNECTIONS: Readonly<Record<Workload, number>> = { W1: 16, W2S: 8, W2: 4 };
@@ -90,7 +90,7 @@ let next = 0;
 
 async function burst(
   bench: Bench,
-  { child, path, headers, answerBytes, mode }: Contender,
+  { child, path, headers, answerBytes, hasIds }: Contender,
   row: Row,
   durationMs: number,
 ): Promise<Burst> {
@@ -100,7 +100,8 @@ async function burst(
     path: path(workload),
     headers,
     workload,
-    mode: mode ?? row.mode,
+    mode: row.mode,
+    hasIds,
     answerBytes: answerBytes[workload],
     from: next,
     connections: CONNECTIONS[workload],
