@@ -1,12 +1,22 @@
 import * as crypto from 'node:crypto';
 
+/** 32 bytes for one purpose. Keys of different purposes reveal nothing about each other or about the secret. */
+const derivedKey = (secret: string, purpose: string): Buffer =>
+  Buffer.from(crypto.hkdfSync('sha256', secret, '', `partner-graph ${purpose}`, 32));
+
+export type Mac = ReturnType<typeof createMac>;
+
 /**
- * A 32-byte key for one purpose. Keys of different purposes reveal nothing about each other or about the secret. A key
- * object, since a raw key is parsed anew for every call: several times the cost of the cipher itself.
+ * HMAC with SHA-256, made of hashes in one step as RFC 2104 defines it: a query with the id of each row needs hundreds, and
+ * `createHmac` takes three times the CPU, for an object and a buffer outside the heap each time.
  */
-export function derivedKey(secret: string, purpose: string) {
-  const bytes = crypto.hkdfSync('sha256', secret, '', `partner-graph ${purpose}`, 32);
-  return crypto.createSecretKey(Buffer.from(bytes));
+export function createMac(secret: string, purpose: string) {
+  const key = Buffer.concat([derivedKey(secret, purpose)], 64);
+  const inner = key.map((byte) => byte ^ 0x36);
+  const outer = key.map((byte) => byte ^ 0x5c);
+  const hashOf = (...parts: Uint8Array[]) =>
+    Buffer.from(crypto.hash('sha256', Buffer.concat(parts), 'binary'), 'binary');
+  return (bytes: Uint8Array): Buffer => hashOf(outer, hashOf(inner, bytes));
 }
 
 /** Compares in constant time. */
@@ -57,12 +67,12 @@ export function createSealer<T>(secret: string, purpose: string, previousSecret?
 }
 
 const keysOf = (secret: string, purpose: string) => ({
-  mac: derivedKey(secret, `${purpose} mac`),
-  cipher: derivedKey(secret, `${purpose} encryption`),
+  mac: createMac(secret, `${purpose} mac`),
+  // A key object, since a raw key is parsed anew for every call.
+  cipher: crypto.createSecretKey(derivedKey(secret, `${purpose} encryption`)),
 });
 
-const tagOf = (bytes: Uint8Array, { mac }: Keys): Buffer =>
-  crypto.createHmac('sha256', mac).update(bytes).digest().subarray(0, TAG_BYTES);
+const tagOf = (bytes: Uint8Array, { mac }: Keys): Buffer => mac(bytes).subarray(0, TAG_BYTES);
 
 const encrypt = (bytes: Uint8Array, iv: Buffer, { cipher }: Keys): Buffer =>
   crypto.createCipheriv('aes-256-ctr', cipher, iv).update(bytes);

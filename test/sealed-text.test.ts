@@ -1,9 +1,11 @@
+import { createHmac, hkdfSync } from 'node:crypto';
+
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
 import { type CursorPosition, shortHash } from '../src/connection/cursor.ts';
 import type { EventPosition } from '../src/events/event-hub.ts';
-import { createSealer } from '../src/sealed-text.ts';
+import { createMac, createSealer } from '../src/sealed-text.ts';
 
 const sealer = createSealer<unknown>('a secret for tests', 'a purpose');
 const bytesOf = (text: string) => Buffer.from(text, 'base64url');
@@ -19,6 +21,16 @@ function longestCommonRun(one: string, other: string): number {
   }
   return longest;
 }
+
+it('authenticates with HMAC-SHA-256', () => {
+  const key = Buffer.from(hkdfSync('sha256', 'a secret', '', 'partner-graph a purpose', 32));
+  const mac = createMac('a secret', 'a purpose');
+  fc.assert(
+    fc.property(fc.uint8Array({ maxLength: 200 }), (bytes) => {
+      expect(mac(bytes)).toEqual(createHmac('sha256', key).update(bytes).digest());
+    }),
+  );
+});
 
 describe('sealed text', () => {
   it('opens to what was sealed, and is the same every time', () => {

@@ -1,6 +1,4 @@
-import { type KeyObject, createHmac } from 'node:crypto';
-
-import { derivedKey, isSame } from '../sealed-text.ts';
+import { type Mac, createMac, isSame } from '../sealed-text.ts';
 import { BadInput } from '../errors.ts';
 import { NAMED_TYPES, type NodeType, type Parents, kindOf } from '../resolvers/refs.ts';
 import { type Uuid, toUuid } from '../uuid.ts';
@@ -44,25 +42,25 @@ const PURPOSE = 'global id';
 
 /** Ids signed with `previousSecret` are accepted too, so that the secret can be rotated. */
 export function createGlobalIds(secret: string, previousSecret?: string) {
-  const key = derivedKey(secret, PURPOSE);
-  const accepted = previousSecret ? [key, derivedKey(previousSecret, PURPOSE)] : [key];
+  const mac = createMac(secret, PURPOSE);
+  const accepted = previousSecret ? [mac, createMac(previousSecret, PURPOSE)] : [mac];
   return {
     /** Also takes a record with the fields of its id. */
-    encode: (node: NodeId): string => encode(node, key),
+    encode: (node: NodeId): string => encode(node, mac),
     /**
      * Undefined for an id that this gateway did not issue: only the exact output of `encode` is accepted. The Partner
      * API does not limit the identifier of an assessment, so only the request's size limits an id.
      */
     decode(text: string): NodeId | undefined {
       const node = contentOf(Buffer.from(text, 'base64url'));
-      const isFrom = (each: KeyObject) =>
+      const isFrom = (each: Mac) =>
         node && isSame(Buffer.from(encode(node, each)), Buffer.from(text));
       return accepted.some(isFrom) ? node : undefined;
     },
   };
 }
 
-function encode(node: NodeId, key: KeyObject): string {
+function encode(node: NodeId, mac: Mac): string {
   const isNoteAlone = node.type === 'ProgressNote' && !node.sessionId;
   const [code, first, second] = isNoteAlone ? NOTE_ALONE : LAYOUTS[node.type];
   const uuids = [node[first], code !== 'Q' && second && node[second]].filter(Boolean).join('');
@@ -70,8 +68,7 @@ function encode(node: NodeId, key: KeyObject): string {
   // The id of a type without parents is not signed.
   if (!second && !isNoteAlone) return bytes.toString('base64url');
   const body = code === 'Q' ? Buffer.concat([bytes, Buffer.from(node.id ?? '')]) : bytes;
-  const mac = createHmac('sha256', key).update(body).digest().subarray(0, MAC_BYTES);
-  return Buffer.concat([body, mac]).toString('base64url');
+  return Buffer.concat([body, mac(body).subarray(0, MAC_BYTES)]).toString('base64url');
 }
 
 /** Reads the content without verifying the signature. */
