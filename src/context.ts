@@ -2,7 +2,7 @@ import type { FieldNode, ValidatedExecutionArgs } from 'graphql';
 
 import type { CursorSealer } from './connection/cursor.ts';
 import type { Need } from './connection/window.ts';
-import { ResponseTooLarge } from './errors.ts';
+import { CodedError } from './errors.ts';
 import type { EventHub } from './events/event-hub.ts';
 import type { Invalidation } from './invalidation.ts';
 import { type Loaded, whenLoaded } from './loaded.ts';
@@ -134,7 +134,7 @@ class ResponseSize {
   #bytes = 0;
   readonly #values = new Set<unknown>();
   /** One for all fields that fail: there may be hundreds of thousands, and the stack of each would take time. */
-  #error: ResponseTooLarge | undefined;
+  #error: CodedError | undefined;
 
   /** Returns the value. Only copies count: the limit of calls bounds how many different values there are. */
   addValue<T>(value: T): T {
@@ -150,6 +150,6 @@ class ResponseSize {
     this.#bytes += bytes;
     if (this.#bytes <= MAX_MB * 2 ** 20) return;
     const message = `A response may have about ${MAX_MB} MB, and this one has more: ask for fewer rows or fields.`;
-    throw (this.#error ??= new ResponseTooLarge('QUERY_TOO_EXPENSIVE', message));
+    throw (this.#error ??= new CodedError('QUERY_TOO_EXPENSIVE', message));
   }
 }

@@ -12,9 +12,6 @@ export class CodedError extends Error {
 export const hasCode = (error: unknown, code: string): boolean =>
   error instanceof CodedError && error.code === code;
 
-/** The response of an operation is too large. Every field that is still to be resolved may fail with it. */
-export class ResponseTooLarge extends CodedError {}
-
 export const NOT_FOUND = 'No such record, or none that you may see.';
 
 /** Absent, or not open to the viewer: the two must look the same. The message may only add an argument that is missing. */

@@ -1,7 +1,7 @@
 import { type ExecutionResult, GraphQLError, Kind } from 'graphql';
 import { usePayloadFormatter } from 'graphql-yoga';
 
-import { CodedError, NOT_FOUND, ResponseTooLarge } from '../../errors.ts';
+import { CodedError, NOT_FOUND, hasCode } from '../../errors.ts';
 import { PartnerConflict, PartnerError } from '../../rest/errors.ts';
 import { ClientError } from '../client-error.ts';
 import type { GatewayParts } from '../gateway.ts';
@@ -49,7 +49,7 @@ export function createErrorMasking(
       return new ClientError(cause.code, messageOf(cause), { ...where, extensions });
     }
     // Without the store, access can't be proven, and "not found" would be wrong.
-    if (cause instanceof CodedError && cause.code === 'STORE_UNAVAILABLE') {
+    if (hasCode(cause, 'STORE_UNAVAILABLE')) {
       const message = 'This gateway can’t reach its own store. Try again in a moment.';
       return new ClientError('UPSTREAM_UNAVAILABLE', message, where);
     }
@@ -74,9 +74,10 @@ export function createErrorMasking(
     const { data, errors = [] } = result;
     const isMany = errors.length > MAX_ERRORS;
     const few = firstOfEach(errors, (error) => {
-      const isMerged = isMany || error.originalError instanceof ResponseTooLarge;
-      if (!isMerged || isCallLimitError(error)) return undefined;
-      return `${pathWithoutIndices(error)} ${kindOf(error)}`;
+      const { code, name } = Object(error.originalError);
+      const isMerged = isMany || code === 'QUERY_TOO_EXPENSIVE';
+      const isKept = !isMerged || isCallLimitError(error);
+      return isKept ? undefined : `${pathWithoutIndices(error)} ${code ?? name}`;
     });
     const sorted = few.toSorted(inDocumentOrder);
     const distinct = firstOfEach(sorted, ({ path }) => path && nullPosition(path, data));
@@ -122,9 +123,6 @@ function firstOfEach(
 const pathWithoutIndices = ({ path = [] }: GraphQLError): string =>
   path.filter((key) => typeof key === 'string').join('.');
 
-const kindOf = ({ originalError }: GraphQLError): string | undefined =>
-  originalError instanceof CodedError ? originalError.code : originalError?.name;
-
 /** The path that an error made null: its field, or a parent if the field is non-null. */
 function nullPosition(path: readonly (string | number)[], data: unknown): string {
   let value = data as Record<string | number, unknown> | null | undefined;
@@ -148,4 +146,4 @@ const inDocumentOrder = (a: GraphQLError, b: GraphQLError): number =>
 
 /** The limits on events and on the response's size have the same code. */
 const isCallLimitError = ({ originalError }: GraphQLError): boolean =>
-  originalError instanceof PartnerError && originalError.code === 'QUERY_TOO_EXPENSIVE';
+  originalError instanceof PartnerError && hasCode(originalError, 'QUERY_TOO_EXPENSIVE');
