@@ -3,15 +3,18 @@ import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 
 import { askChild } from './ask-child.ts';
-import { openGateway } from './gateway.ts';
+import { median } from './figures.ts';
+import { type Gateway, openGateway } from './gateway.ts';
 import { openLoader } from './loader.ts';
-import { ONE_ROW, type OneRow, WARM_UP_MS, openRow, parseRow } from './one-row.ts';
+import { ONE_ROW, type Spent, WARM_UP_MS, openRow, parseRow } from './one-row.ts';
 import { runProgram } from './program.ts';
+import { inTurn } from './targets.ts';
 import { openUpstream } from './upstream-control.ts';
 
 const USAGE = `npm run profile -- ROW [DIR ...] [--seconds 10]
 ${ONE_ROW} DIR: other checkouts of the gateway, installed; their columns come first.`;
 
+const ROUND_MS = 500;
 /** Modules that take less than this share in every column are added up. */
 const MIN_SHARE = 0.01;
 
@@ -27,31 +30,39 @@ async function profile(args: readonly string[]): Promise<void> {
   const [name, ...dirs] = positionals;
   const row = parseRow(name);
   if (!row) throw new Error('--usage: name a row');
+  const durationMs = Number(values.seconds) * 1_000;
 
-  const columns: Column[] = [];
-  for (const root of [...dirs.map((dir) => resolve(dir)), undefined])
-    columns.push(await columnOf(row, Number(values.seconds) * 1_000, root));
-  print(name!, columns);
-}
-
-async function columnOf(row: OneRow, durationMs: number, root?: string): Promise<Column> {
   await using upstream = await openUpstream();
   using loader = openLoader();
-  await using gateway = await openGateway(upstream.url, {}, undefined, root);
+  await using opened = new AsyncDisposableStack();
   const run = await openRow(row, loader);
-  await run(gateway, WARM_UP_MS);
-  // Measured without the profile, which takes CPU itself. The profile only says how it is divided.
-  const { cpuUs, mainThreadUs } = await run(gateway, durationMs);
-  await askChild(gateway.process, 'profile-start', 'the gateway');
-  await run(gateway, durationMs);
-  const sampled = byModule(
-    await askChild<Profiler.Profile>(gateway.process, 'profile-stop', 'the gateway'),
-  );
-  const sum = [...sampled.values()].reduce((a, b) => a + b, 0);
-  return new Map([
-    ...Array.from(sampled, ([module, us]) => [module, (us / sum) * mainThreadUs] as const),
-    [OTHER_THREADS, cpuUs - mainThreadUs],
-  ]);
+  const gateways: { gateway: Gateway; spent: Spent[] }[] = [];
+  for (const root of [...dirs.map((dir) => resolve(dir)), undefined]) {
+    const gateway = opened.use(await openGateway(upstream.url, {}, undefined, root));
+    gateways.push({ gateway, spent: [] });
+    await run(gateway, WARM_UP_MS);
+  }
+  // Without the profile, which takes CPU itself, and in short rounds that alternate, so that noise meets all.
+  for (let i = 0; i < durationMs / ROUND_MS; i += 1)
+    for (const { gateway, spent } of inTurn(gateways, i)) spent.push(await run(gateway, ROUND_MS));
+
+  const columns: Column[] = [];
+  for (const { gateway, spent } of gateways) {
+    await askChild(gateway.process, 'profile-start', 'the gateway');
+    await run(gateway, durationMs);
+    const ended = await askChild<Profiler.Profile>(gateway.process, 'profile-stop', 'the gateway');
+    const sampled = byModule(ended);
+    const sum = [...sampled.values()].reduce((first, second) => first + second, 0);
+    const mainThreadUs = median(spent.map((each) => each.mainThreadUs));
+    const otherUs = median(spent.map((each) => each.cpuUs - each.mainThreadUs));
+    columns.push(
+      new Map([
+        ...Array.from(sampled, ([module, us]) => [module, (us / sum) * mainThreadUs] as const),
+        [OTHER_THREADS, otherUs],
+      ]),
+    );
+  }
+  print(name!, columns);
 }
 
 /** Self time. Builtins of V8, such as those of JSON and maps, count for the function that calls them. */
