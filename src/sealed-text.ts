@@ -13,12 +13,12 @@ export type Mac = ReturnType<typeof createMac>;
 export function createMac(secret: string, purpose: string) {
   const key = Buffer.concat([derivedKey(secret, purpose)], 64);
   const inner = key.map((byte) => byte ^ 0x36);
-  const outer = key.map((byte) => byte ^ 0x5c);
-  return (bytes: Uint8Array): Buffer => hashOf(outer, hashOf(inner, bytes));
+  const outer = Buffer.concat([key.map((byte) => byte ^ 0x5c)], 96);
+  return (bytes: Uint8Array): Buffer => {
+    outer.write(crypto.hash('sha256', Buffer.concat([inner, bytes]), 'binary'), 64, 'binary');
+    return Buffer.from(crypto.hash('sha256', outer, 'binary'), 'binary');
+  };
 }
-
-const hashOf = (...parts: Uint8Array[]): Buffer =>
-  Buffer.from(crypto.hash('sha256', Buffer.concat(parts), 'binary'), 'binary');
 
 /** Compares in constant time. */
 export const isSame = (a: Buffer, b: Buffer): boolean =>

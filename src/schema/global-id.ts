@@ -63,12 +63,13 @@ export function createGlobalIds(secret: string, previousSecret?: string) {
 function encode(node: NodeId, mac: Mac): string {
   const isNoteAlone = node.type === 'ProgressNote' && !node.sessionId;
   const [code, first, second] = isNoteAlone ? NOTE_ALONE : LAYOUTS[node.type];
-  const uuids = [node[first], code !== 'Q' && second && node[second]].filter(Boolean).join('');
-  const bytes = Buffer.from(code.charCodeAt(0).toString(16) + uuids.replaceAll('-', ''), 'hex');
+  const secondUuid = second && code !== 'Q' ? node[second] : undefined;
+  const hex = `${node[first] ?? ''}${secondUuid ?? ''}`.replaceAll('-', '');
+  const bytes = Buffer.from(code.charCodeAt(0).toString(16) + hex, 'hex');
   // The id of a type without parents is not signed.
   if (!second && !isNoteAlone) return bytes.toString('base64url');
   const body = code === 'Q' ? Buffer.concat([bytes, Buffer.from(node.id ?? '')]) : bytes;
-  return Buffer.concat([body, mac(body).subarray(0, MAC_BYTES)]).toString('base64url');
+  return Buffer.concat([body, mac(body)], body.length + MAC_BYTES).toString('base64url');
 }
 
 /** Reads the content without verifying the signature. */
