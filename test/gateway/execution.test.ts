@@ -13,7 +13,7 @@ import {
 } from 'graphql';
 import { describe, expect, it } from 'vitest';
 
-import { NotFound } from '../../src/errors.ts';
+import { CodedError, NotFound } from '../../src/errors.ts';
 import { createErrorMasking } from '../../src/gateway/plugins/use-error-masking.ts';
 import { createExecutor } from '../../src/gateway/plugins/use-execution.ts';
 import { fastestMs } from '../support/fastest.ts';
@@ -159,6 +159,29 @@ it('one error of very many that differ only in list indices is returned', () => 
   expect(shown({ data: { nodes }, errors: ofAll }).errors).toMatchObject([
     { path: ['nodes', 0, 'email'] },
     { path: ['nodes', 0, 'name'] },
+  ]);
+});
+
+it('the order of very many errors does not show which one occurred first', () => {
+  const nodes = Array.from({ length: 1_500 }, () => ({ name: null }));
+  const errors = nodes.map((_, n) => {
+    return new GraphQLError('x', { path: ['nodes', n, 'name'], originalError: new NotFound() });
+  });
+  const late = [...errors.slice(700), ...errors.slice(0, 700)];
+  expect(shown({ data: { nodes }, errors: late }).errors).toMatchObject([
+    { path: ['nodes', 0, 'name'], extensions: { count: 1_500 } },
+  ]);
+});
+
+it('an error that stands for many is not left out with the null of one row', () => {
+  const nodes = Array.from({ length: 1_500 }, () => null);
+  const errorOf = (name: string, n: number, originalError: Error) =>
+    new GraphQLError('x', { path: ['nodes', n, name], originalError });
+  const errors = nodes.map((_, n) => errorOf('b', n, new CodedError('TIMEOUT', 'x')));
+  const all = [errorOf('a', 0, new NotFound()), ...errors];
+  expect(shown({ data: { nodes }, errors: all }).errors).toMatchObject([
+    { path: ['nodes', 0, 'a'] },
+    { path: ['nodes', 1, 'b'], extensions: { count: 1_499 } },
   ]);
 });
 

@@ -9,6 +9,7 @@ import { listen } from '../support/access/listener.ts';
 import { viewerWith } from '../support/access/viewers.ts';
 import { bytesOf, delivery, macOf, uuid } from '../support/events/deliveries.ts';
 import { openTestStore } from '../support/events/open-webhook-receiver.ts';
+import { sessionId } from '../support/global-id.ts';
 import { append, createFilledStore, openTestHub } from '../support/events/open-hub.ts';
 import { type Gateway, openGateway } from '../support/gateway.ts';
 
@@ -116,6 +117,14 @@ describe('Session.events', () => {
         extensions: { code: 'QUERY_TOO_EXPENSIVE' },
       },
     ]);
+  });
+
+  it('counts the records of a list that are null, in one error', async () => {
+    const query = `query E($ids: [ID!]!) { nodes(ids: $ids) { ... on Session { events { cursor } } } }`;
+    const id = (index: number) => sessionId(gateway, SESSION, gateway.sandbox.ids.client(index));
+    const { data, errors } = await gateway.query(query, { ids: [0, 1, 2, 3, 4].map(id) });
+    expect(data!['nodes'].filter(Boolean)).toHaveLength(2);
+    expect(errors).toMatchObject([{ extensions: { code: 'QUERY_TOO_EXPENSIVE', count: 3 } }]);
   });
 });
 

@@ -67,29 +67,32 @@ export function createErrorMasking(
 
   /**
    * Masks the errors of a result, and sorts them by their position in the document: the order in which they occurred
-   * would reveal whether a record was cached. If several make the same parent null, the first one is returned. Errors
-   * about a limit that differ only in list indices are merged: a list has one, and not one for each row.
+   * would reveal whether a record was cached. If several make the same parent null, one is returned. Errors about a limit
+   * that differ only in list indices are merged, with their `count`: a list has one, and not one for each row.
    */
-  function maskErrors(result: ExecutionResult, estimate: number, requestId?: string) {
-    const { data, errors = [] } = result;
-    const isMany = errors.length > MAX_ERRORS;
-    const few = firstOfEach(errors, (error) => {
-      const { code, name } = Object(error.originalError);
-      const isMerged = isMany || code === 'QUERY_TOO_EXPENSIVE';
-      const isKept = !isMerged || isCallLimitError(error);
-      return isKept ? undefined : `${pathWithoutIndices(error)} ${code ?? name}`;
+  function maskErrors(
+    { data, errors = [] }: ExecutionResult,
+    estimate: number,
+    requestId?: string,
+  ) {
+    const distinct = merge(errors, ({ path }) => path && nullPosition(path, data));
+    const isMany = distinct.filter(({ error }) => !isLimitError(error)).length > MAX_ERRORS;
+    const merged = merge(
+      distinct.map(({ error }) => error),
+      (error) => (isMany || isLimitError(error) ? fieldAndKindOf(error) : undefined),
+    );
+    const sorted = merged.toSorted((a, b) => inDocumentOrder(a.error, b.error));
+    return sorted.map(({ error, count }) => {
+      const { nodes, path, originalError } = error;
+      if (isLimitError(error) && originalError instanceof PartnerError) {
+        const message = `At most ${maxUpstreamCalls} calls to the Partner API are made for one operation, and none was left here: ask for fewer rows.`;
+        const extensions = { count, path, estimate, limit: maxUpstreamCalls };
+        return new ClientError('QUERY_TOO_EXPENSIVE', message, { nodes, path, extensions });
+      }
+      const masked = maskError(error, requestId);
+      if (count > 1) masked.extensions['count'] = count;
+      return masked;
     });
-    const sorted = few.toSorted(inDocumentOrder);
-    const distinct = firstOfEach(sorted, ({ path }) => path && nullPosition(path, data));
-    const others = distinct.filter((error) => !isCallLimitError(error));
-    const rowsByPath = Map.groupBy(distinct.filter(isCallLimitError), pathWithoutIndices);
-    const merged = Array.from(rowsByPath.values(), (rows) => {
-      const { nodes, path } = rows[0]!;
-      const message = `At most ${maxUpstreamCalls} calls to the Partner API are made for one operation, and none was left here: ask for fewer rows.`;
-      const extensions = { count: rows.length, path, estimate, limit: maxUpstreamCalls };
-      return new ClientError('QUERY_TOO_EXPENSIVE', message, { nodes, path, extensions });
-    });
-    return [...others.map((error) => maskError(error, requestId)), ...merged];
   }
 
   return { maskError, maskErrors };
@@ -111,17 +114,31 @@ export const useErrorMasking = ({ maskErrors }: GatewayParts) =>
     return { ...result, errors: maskErrors(result, operation.estimated, requestId) };
   });
 
-/** Keeps the first of the errors with the same key, and all errors without a key. */
-function firstOfEach(
+/**
+ * Of the errors with the same key, an unexpected one, so that it is logged, or else the first in the document; and all
+ * errors without a key. A limit may fail hundreds of thousands of fields, so they are not sorted.
+ */
+function merge(
   errors: readonly GraphQLError[],
   keyOf: (error: GraphQLError) => string | undefined,
-): readonly GraphQLError[] {
+) {
   const groups = Map.groupBy(errors, (error) => keyOf(error) ?? error);
-  return Array.from(groups.values(), ([first]) => first!);
+  return Array.from(groups.values(), (group) => ({
+    error: group.reduce((a, b) =>
+      (isUnexpected(b) - isUnexpected(a) || inDocumentOrder(a, b)) <= 0 ? a : b,
+    ),
+    count: group.length,
+  }));
 }
 
-const pathWithoutIndices = ({ path = [] }: GraphQLError): string =>
-  path.filter((key) => typeof key === 'string').join('.');
+const isUnexpected = ({ originalError }: GraphQLError): number =>
+  Number(!(originalError instanceof CodedError));
+
+/** The field, without list indices, and the kind of error. */
+function fieldAndKindOf({ path = [], originalError }: GraphQLError): string {
+  const { code, constructor } = Object(originalError);
+  return [...path.filter((key) => typeof key === 'string'), constructor.name, code].join('.');
+}
 
 /** The path that an error made null: its field, or a parent if the field is non-null. */
 function nullPosition(path: readonly (string | number)[], data: unknown): string {
@@ -144,6 +161,6 @@ function comparePaths(a: GraphQLError['path'] = [], b: GraphQLError['path'] = []
 const inDocumentOrder = (a: GraphQLError, b: GraphQLError): number =>
   (a.positions?.[0] ?? 0) - (b.positions?.[0] ?? 0) || comparePaths(a.path, b.path);
 
-/** The limits on events and on the response's size have the same code. */
-const isCallLimitError = ({ originalError }: GraphQLError): boolean =>
-  originalError instanceof PartnerError && hasCode(originalError, 'QUERY_TOO_EXPENSIVE');
+/** About the limit of calls, of events or of the response's size. */
+const isLimitError = ({ originalError }: GraphQLError): boolean =>
+  hasCode(originalError, 'QUERY_TOO_EXPENSIVE');
