@@ -72,7 +72,7 @@ export class Attempt implements Dispatcher.DispatchHandler {
     this.status = status;
     // A header that is sent twice is a list in undici.
     this.contentType = String(headers['content-type'] ?? '');
-    this.retryAfter = [headers['retry-after']].flat()[0];
+    if (status === 429) this.retryAfter = [headers['retry-after']].flat()[0];
   }
 
   onResponseData(_: unknown, chunk: Buffer): void {
