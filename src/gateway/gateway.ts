@@ -33,7 +33,6 @@ export interface GatewayOptions {
 export type GatewayParts = ReturnType<typeof createParts>;
 export type Gateway = ReturnType<typeof createGateway>;
 
-/** What the transports and plugins share. */
 function createParts(options: GatewayOptions) {
   const { config, log, metrics } = options;
   const onUnexpected = (error: unknown, requestId?: string) =>

@@ -106,9 +106,8 @@ function mayReadMetrics(req: IncomingMessage, token: string | undefined): boolea
   return isSame(Buffer.from(req.headers.authorization ?? ''), Buffer.from(`Bearer ${token}`));
 }
 
-function setCommonHeaders(res: ServerResponse): void {
-  for (const [name, value] of Object.entries(commonHeaders(res.req))) res.setHeader(name, value);
-}
+const setCommonHeaders = (res: ServerResponse) =>
+  res.setHeaders(new Map(Object.entries(commonHeaders(res.req))));
 
 function json(res: ServerResponse, status: number, body: object): void {
   const headers = { 'content-type': 'application/json', 'cache-control': 'no-store' };

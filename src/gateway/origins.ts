@@ -25,11 +25,8 @@ export function createOrigins({ allowedOrigins, allowsLocalhost }: Config['http'
       const { origin, host } = req.headers;
       if (origin === undefined || allowsCrossOrigin(origin)) return true;
       const from = URL.parse(origin);
-      if (from !== null && from.host !== '' && from.host === host?.toLowerCase()) return true;
-      report('warn', REFUSED, {
-        origin: from && from.origin !== 'null' ? from.origin : 'not a URL',
-        requestId: requestIdOf(req),
-      });
+      if (host && from?.host === host.toLowerCase()) return true;
+      report('warn', REFUSED, { origin: from?.origin ?? 'not a URL', requestId: requestIdOf(req) });
       return false;
     },
     /** For Yoga. */

@@ -25,7 +25,6 @@ export function acceptedBy({ headers: { accept: header } }: IncomingMessage) {
 
 /** A longer list would take time before the token is verified. */
 const MAX_PARTS = 20;
-/** A media type and its parameters. */
 const partsOf = (text: string) =>
   text.split(';', MAX_PARTS).map((part) => part.trim().toLowerCase());
 

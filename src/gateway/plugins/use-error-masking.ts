@@ -70,19 +70,14 @@ export function createErrorMasking(
    * would reveal whether a record was cached. If several make the same parent null, one is returned. Errors about a limit
    * that differ only in list indices are merged, with their `count`: a list has one, and not one for each row.
    */
-  function maskErrors(
-    { data, errors = [] }: ExecutionResult,
-    estimate: number,
-    requestId?: string,
-  ) {
-    const distinct = merge(errors, ({ path }) => path && nullPosition(path, data));
-    const isMany = distinct.filter(({ error }) => !isLimitError(error)).length > MAX_ERRORS;
-    const merged = merge(
-      distinct.map(({ error }) => error),
-      (error) => (isMany || isLimitError(error) ? fieldAndKindOf(error) : undefined),
-    );
-    const sorted = merged.toSorted((a, b) => inDocumentOrder(a.error, b.error));
-    return sorted.map(({ error, count }) => {
+  function maskErrors(result: ExecutionResult, estimate: number, requestId?: string) {
+    const { data, errors = [] } = result;
+    const distinct = [...merge(errors, ({ path }) => path && nullPosition(path, data)).keys()];
+    const isMany = distinct.filter((error) => !isLimitError(error)).length > MAX_ERRORS;
+    const isMerged = (error: GraphQLError) => isMany || isLimitError(error);
+    const merged = merge(distinct, (error) => isMerged(error) && fieldAndKindOf(error));
+    const sorted = [...merged].toSorted(([a], [b]) => inDocumentOrder(a, b));
+    return sorted.map(([error, count]) => {
       const { nodes, path, originalError } = error;
       if (isLimitError(error) && originalError instanceof PartnerError) {
         const message = `At most ${maxUpstreamCalls} calls to the Partner API are made for one operation, and none was left here: ask for fewer rows.`;
@@ -114,25 +109,23 @@ export const useErrorMasking = ({ maskErrors }: GatewayParts) =>
     return { ...result, errors: maskErrors(result, operation.estimated, requestId) };
   });
 
+type KeyOf = (error: GraphQLError) => string | false | undefined;
+
 /**
- * Of the errors with the same key, an unexpected one, so that it is logged, or else the first in the document; and all
- * errors without a key. A limit may fail hundreds of thousands of fields, so they are not sorted.
+ * Of the errors with the same key, an unexpected one, so that it is logged, or else the first in the document; and how
+ * many there are. All errors without a key. Hundreds of thousands of fields may fail, so they are not sorted.
  */
-function merge(
-  errors: readonly GraphQLError[],
-  keyOf: (error: GraphQLError) => string | undefined,
-) {
-  const groups = Map.groupBy(errors, (error) => keyOf(error) ?? error);
-  return Array.from(groups.values(), (group) => ({
-    error: group.reduce((a, b) =>
-      (isUnexpected(b) - isUnexpected(a) || inDocumentOrder(a, b)) <= 0 ? a : b,
-    ),
-    count: group.length,
-  }));
+function merge(errors: readonly GraphQLError[], keyOf: KeyOf): Map<GraphQLError, number> {
+  const groups = Map.groupBy(errors, (error) => keyOf(error) || error);
+  return new Map(Array.from(groups.values(), (group) => [group.reduce(shownOf), group.length]));
 }
 
-const isUnexpected = ({ originalError }: GraphQLError): number =>
-  Number(!(originalError instanceof CodedError));
+const isExpected = ({ originalError }: GraphQLError) => originalError instanceof CodedError;
+
+function shownOf(a: GraphQLError, b: GraphQLError): GraphQLError {
+  if (isExpected(a) !== isExpected(b)) return isExpected(a) ? b : a;
+  return inDocumentOrder(a, b) <= 0 ? a : b;
+}
 
 /** The field, without list indices, and the kind of error. */
 function fieldAndKindOf({ path = [], originalError }: GraphQLError): string {

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 
 import { type ExecutionArgs, validateExecutionArgs } from 'graphql';
-import { isAsyncIterable } from 'graphql-yoga';
 
 import { documentRejected, operationRejected } from '../client-error.ts';
 import { type ArgumentProblem, estimateCalls } from '../../schema/selections.ts';
@@ -51,12 +50,10 @@ export function useUpstreamCost({ config }: GatewayParts): GatewayPlugin {
       if (errors) return setResultAndStopExecution({ errors });
       return {
         onExecuteDone({ result, setResult }) {
-          if (isAsyncIterable(result)) return;
           const { operation, resolverContext } = context as ExecutionContext;
           const { calls, cached, coalesced, retried } = resolverContext.usage;
           const upstream = { estimated: operation.estimated, calls, cached, coalesced, retried };
-          const extensions = { ...result.extensions, upstream };
-          setResult({ ...result, data: result.data ?? null, extensions });
+          setResult({ data: null, ...result, extensions: { upstream } });
         },
       };
     },
