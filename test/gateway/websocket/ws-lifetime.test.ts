@@ -98,6 +98,19 @@ describe.concurrent('a client that is gone without closing', () => {
   });
 });
 
+describe('a process that was suspended', () => {
+  it('reads the pongs that arrived meanwhile before it disconnects anyone', async () => {
+    await using gateway = await openGateway({ limits: { socketPingMs: 200 } });
+    using socket = await dialIn(gateway);
+    await once(socket.ws, 'ping');
+    // The pong is sent, and can't be read before the next ping is due.
+    const end = performance.now() + 1_000;
+    while (performance.now() < end);
+    const pinged = once(socket.ws, 'ping').then(() => 'pinged');
+    expect(await Promise.race([pinged, socket.closed])).toBe('pinged');
+  });
+});
+
 describe.concurrent('a gateway that shuts down', () => {
   it('first answers queries and mutations, begins no other, and closes sockets without any at once', async () => {
     const gateway = await openGateway();
