@@ -1,12 +1,16 @@
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
+import { readEnvelope, toNewEvent } from '../../../src/events/partner-event.ts';
+import type { Uuid } from '../../../src/uuid.ts';
+import { openEmbedded } from '../../../src/store/sqlite/open.ts';
 import { listen } from '../../support/access/listener.ts';
 import { transcriptReady } from '../../support/access/transcript-ready.ts';
 import { MINUTE_PAST, createAdvancingClock, viewerWith } from '../../support/access/viewers.ts';
+import { assessments, bytesOf, uuid } from '../../support/events/deliveries.ts';
 import { type Gateway, openGateway } from '../../support/gateway.ts';
 import { artifactId } from '../../support/global-id.ts';
-import { gauge } from '../../support/ws/raw-socket.ts';
+import { gauge, until } from '../../support/ws/raw-socket.ts';
 
 let gateway: Gateway;
 let ids: Gateway['sandbox']['ids'];
@@ -106,6 +110,34 @@ describe('an assessment of a client who was last seen in another list', () => {
     expect(await gauge(gateway, 'events_left_out_total')).toBe(1);
     listener.close();
   });
+});
+
+it('an assessment of an hour ago is delivered after an outage, and not left out', async () => {
+  const { sandbox } = gateway;
+  const options = { sandbox, storeDir: join(gateway.storeDir, 'an-hour-old') };
+  const before = await openGateway(options);
+  const after = (await before.query('{ eventCursor }')).data.eventCursor;
+  await before.close();
+  {
+    await using store = await openEmbedded(options.storeDir, { retentionMs: 1e9 });
+    const receivedAt = Date.now() - 3_600_000;
+    const envelope = readEnvelope(
+      bytesOf(assessments(ids.client(0) as Uuid, [uuid()])),
+      receivedAt,
+    );
+    const [facts] = 'events' in envelope ? envelope.events : [];
+    await store.log.append([toNewEvent(facts!, receivedAt)]);
+  }
+  await using again = await openGateway(options);
+  await again.query('{ organizations(first: 1) { nodes { name } } }');
+  sandbox.set({ failureRate: 1 });
+  const query = 'subscription ($after: EventCursor) { events(after: $after) { type } }';
+  const listener = await listen(again, [`clinician:${ids.clinician(0)}`], query, { after });
+  await until(() => sandbox.countOf('GET /clinicians/:clinicianId/clients') === 3);
+  sandbox.set({ failureRate: 0 });
+  expect((await listener.next()).data.events.type).toBe('ASSESSMENT_COMPLETED');
+  expect(await gauge(again, 'events_left_out_total')).toBe(0);
+  listener.close();
 });
 
 it('the log at the limit of calls ends before the event that was not decided, and goes on from there', async () => {
