@@ -16,6 +16,8 @@ import { documentRejected, operationRejected } from '../client-error.ts';
 import type { GatewayPlugin } from '../yoga.ts';
 
 export const MAX_REPORTED_ERRORS = 5;
+/** graphql adds one more error to as many, which says that there are too many. */
+export const firstErrors = <T>(errors: readonly T[]) => errors.slice(0, MAX_REPORTED_ERRORS);
 
 /**
  * Rejects documents with too many characters, lines, tokens, levels, aliases, root fields or directives (`onParse`), and
@@ -92,8 +94,7 @@ export function documentProblems(
 ) {
   const rules = introspection ? RULES : [...RULES, NoSchemaIntrospectionCustomRule];
   const options = { maxErrors: MAX_REPORTED_ERRORS, hideSuggestions: !introspection };
-  // graphql adds one more error, which says that there are too many.
-  const problems = validate(schema, document, rules, options).slice(0, MAX_REPORTED_ERRORS);
+  const problems = firstErrors(validate(schema, document, rules, options));
   // One of graphql's rules ignores `hideSuggestions`.
   const suggestion = introspection ? '' : / Did you mean .*$/;
   return problems.map((error) => documentRejected(error, error.message.replace(suggestion, '')));

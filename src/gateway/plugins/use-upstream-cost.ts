@@ -7,7 +7,7 @@ import { type ArgumentProblem, estimateCalls } from '../../schema/selections.ts'
 import type { GatewayParts } from '../gateway.ts';
 import { acceptedBy } from '../request.ts';
 import type { ExecutionContext, GatewayContext, GatewayPlugin } from '../yoga.ts';
-import { MAX_REPORTED_ERRORS, variableMessage } from './use-document-limits.ts';
+import { MAX_REPORTED_ERRORS, firstErrors, variableMessage } from './use-document-limits.ts';
 
 /**
  * Coerces the variables, estimates the upstream calls and puts the `Operation` into the context, or rejects it
@@ -24,13 +24,10 @@ export function useUpstreamCost({ config }: GatewayParts): GatewayPlugin {
       hideSuggestions: true,
       options: { maxCoercionErrors: MAX_REPORTED_ERRORS },
     });
-    if (!('schema' in validated)) {
-      // graphql adds one more error, which says that there are too many.
-      const errors = validated.slice(0, MAX_REPORTED_ERRORS);
-      return errors.map((error) => documentRejected(error, variableMessage(error)));
-    }
+    if (!('schema' in validated))
+      return firstErrors(validated).map((error) => documentRejected(error, variableMessage(error)));
     const { calls, problems } = estimateCalls(validated, context.viewer!.reach);
-    if (problems.length > 0) return problems.slice(0, MAX_REPORTED_ERRORS).map(argumentsRejected);
+    if (problems.length > 0) return firstErrors(problems).map(argumentsRejected);
     if (calls > maxEstimatedCalls) return [tooExpensive(calls, maxEstimatedCalls)];
     context.operation = {
       id: randomUUID(),

@@ -26,7 +26,10 @@ interface RecentList {
 /** A filter does not change whose list it is. */
 const pathOf = ({ name, id }: ListRef): string => cachePathOf({ name, id });
 
-/** Who was in which list, on pages that this process read within the last minute: the proof of access. */
+/**
+ * Who was in which list, on pages that this process read within the last minute. It answers whether a record is there
+ * (`proves`: the proof of access), whether it is surely not (`isAbsent`), and whether an event says otherwise since.
+ */
 export type RecentLists = ReturnType<typeof createRecentLists>;
 
 export function createRecentLists(now: () => number) {
@@ -42,7 +45,7 @@ export function createRecentLists(now: () => number) {
   const locationsOf = (client: string) => locations.get(client) ?? [];
 
   /** When an event last named another clinician or clinic since then, or 0: the client may have left this list. */
-  const leftAt = ({ name, id }: ListRef, client: string, since: number): number =>
+  const movedAwayAt = ({ name, id }: ListRef, client: string, since: number): number =>
     locationsOf(client).find((event) => event.at >= since && (event[name] ?? id) !== id)?.at ?? 0;
 
   /** When the row was last read; undefined if its page was read later without it, since it may have left the list. */
@@ -92,12 +95,12 @@ export function createRecentLists(now: () => number) {
     /** True if a recent page has the record. If false, the list has to be read. */
     proves(list: ListRef, id: string): boolean {
       const at = readAt(list, id);
-      return at !== undefined && at + PROOF_MS > now() && leftAt(list, id, at) === 0;
+      return at !== undefined && at + PROOF_MS > now() && movedAwayAt(list, id, at) === 0;
     },
     /** When an event last contradicted the pages that were read, or 0: the record is not where it was, or is there now. */
     contradictedAt(list: ListRef, id: string): number {
       const at = readAt(list, id);
-      if (at !== undefined) return leftAt(list, id, at);
+      if (at !== undefined) return movedAwayAt(list, id, at);
       return locationsOf(id).find((event) => list.id && event[list.name] === list.id)?.at ?? 0;
     },
     /** The rows of a list that were read, of any age. */
