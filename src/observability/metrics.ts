@@ -1,6 +1,8 @@
 import { LRUCache } from 'lru-cache';
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 
+import { plainText } from './log.ts';
+
 const REFUSALS = ['size', 'signature', 'encoding', 'malformed', 'unavailable'] as const;
 export type WebhookRefusal = (typeof REFUSALS)[number];
 export type Metrics = ReturnType<typeof createMetrics>;
@@ -87,7 +89,7 @@ export function createMetrics() {
       operations.observe({ name: labelOf(name, outcome), outcome }, durationMs / 1_000),
     /** `status` is the HTTP status, or a code if there was no response. `route` is the template. */
     upstreamCall: (method: string, route: string, status: number | string, durationMs: number) =>
-      calls.observe({ method, route, status }, durationMs / 1_000),
+      calls.observe({ method, route: plainText(route), status }, durationMs / 1_000),
     cacheHit: counter('partner_cache_hits_total', 'Reads answered from the cache.'),
     coalesced: counter('partner_coalesced_total', 'Reads that shared a call under way.'),
     otherRecord: counter(

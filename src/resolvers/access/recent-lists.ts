@@ -26,10 +26,7 @@ interface RecentList {
 /** A filter does not change whose list it is. */
 const pathOf = ({ name, id }: ListRef): string => cachePathOf({ name, id });
 
-/**
- * Who was in which list, on pages that this process read within the last minute. It answers whether a record is there
- * (`proves`: the proof of access), whether it is surely not (`isAbsent`), and whether an event says otherwise since.
- */
+/** Who was in which list, on pages that this process read within the last minute: the proof of access, and of absence. */
 export type RecentLists = ReturnType<typeof createRecentLists>;
 
 export function createRecentLists(now: () => number) {
