@@ -112,22 +112,23 @@ export const useErrorMasking = ({ maskErrors }: GatewayParts) =>
 type KeyOf = (error: GraphQLError) => string | false | undefined;
 
 /**
- * Of the errors with the same key, an unexpected one, so that it is logged, or else the first in the document; and how
- * many there are. All errors without a key. Hundreds of thousands of fields may fail, so they are not sorted.
+ * Keeps one of the errors with the same key, with their number, and each error without a key. There may be hundreds of
+ * thousands, so they are not sorted.
  */
 function merge(errors: readonly GraphQLError[], keyOf: KeyOf): Map<GraphQLError, number> {
   const groups = Map.groupBy(errors, (error) => keyOf(error) || error);
-  return new Map(Array.from(groups.values(), (group) => [group.reduce(shownOf), group.length]));
+  return new Map(Array.from(groups.values(), (group) => [group.reduce(keptOf), group.length]));
 }
 
 const isExpected = ({ originalError }: GraphQLError) => originalError instanceof CodedError;
 
-function shownOf(a: GraphQLError, b: GraphQLError): GraphQLError {
+/** An unexpected one, so that it is logged, or else the first in the document. */
+function keptOf(a: GraphQLError, b: GraphQLError): GraphQLError {
   if (isExpected(a) !== isExpected(b)) return isExpected(a) ? b : a;
   return inDocumentOrder(a, b) <= 0 ? a : b;
 }
 
-/** The field, without list indices, and the kind of error. */
+/** The field, without list indices, and the kind of error: two limits have one code, and two classes. */
 function fieldAndKindOf({ path = [], originalError }: GraphQLError): string {
   const { code, constructor } = Object(originalError);
   return [...path.filter((key) => typeof key === 'string'), constructor.name, code].join('.');
