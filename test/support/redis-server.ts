@@ -77,7 +77,8 @@ export async function startRedis(...options: readonly string[]): Promise<RedisSe
       execFileSync('redis-cli', ['-p', String(port), ...args], { encoding: 'utf8' }).trim(),
     async [Symbol.asyncDispose]() {
       await kill();
-      await rm(dir, { recursive: true, force: true });
+      // Very rarely the directory is found not empty after its files were removed.
+      await rm(dir, { recursive: true, force: true, maxRetries: 5 });
     },
   };
 }
