@@ -33,7 +33,7 @@ export type ClientRef = RowRef<'clientsOfClinic'>;
 
 /** Rows of a cached page are shared by all operations, so the ids are signed once, and the note is made once. */
 export type SessionRef = RowRef<'sessionsOfClient'> & {
-  globalIds?: Record<string, string>;
+  globalIds?: Readonly<Record<SessionType, string>>;
   note?: NoteRef;
   /** From the response cache: the note is not looked up again while it is current. */
   noteEntry?: CacheEntry<NoteRecord | null>;
@@ -59,6 +59,8 @@ export interface ScoreRef extends Fetched<'AssessmentScore', ScoreRecord> {
 
 export type NodeRef = ListedRef | NoteRef | ArtifactRef | ScoreRef;
 export type NodeType = NodeRef['type'];
+/** The types whose ids hold a session and its client. */
+export type SessionType = 'Session' | 'ProgressNote' | 'Transcript' | 'MDM';
 export type NodeOfType<T extends NodeType> = Extract<NodeRef, { readonly type: T }>;
 
 /**
