@@ -54,6 +54,22 @@ describe('a global id', () => {
       expect(ids.decode(forged.toString('base64url'))).toBeUndefined();
   });
 
+  it('of a session, or of what belongs to it, is rejected with the type of another', () => {
+    const [sessionId, clientId] = [uuid(), uuid()];
+    const types = ['Session', 'ProgressNote', 'Transcript', 'MDM'] as const;
+    const all = types.map((type) => {
+      const text = ids.encode({ type, id: sessionId, sessionId, clientId });
+      expect(text).toBe(ids.ofSession(sessionId, clientId)[type]);
+      expect(ids.decode(text)?.type).toBe(type);
+      return Buffer.from(text, 'base64url');
+    });
+    for (const one of all)
+      for (const other of all) {
+        const mixed = Buffer.concat([one.subarray(0, 1), other.subarray(1)]).toString('base64url');
+        expect(ids.decode(mixed) !== undefined).toBe(one === other);
+      }
+  });
+
   it('is accepted under the previous secret, and under no other', () => {
     const text = ids.encode(nodes[1]!);
     expect(createGlobalIds('another secret', SECRET).decode(text)).toEqual(nodes[1]);
