@@ -25,6 +25,8 @@ interface Listed<Type extends string, Attributes extends Row> extends Parents {
   readonly namedParents?: Parents | undefined;
   /** The name of a patient's record in the audit log, for rows of a list. */
   readonly auditName?: string | undefined;
+  /** Made when it is asked for. */
+  globalId?: string;
 }
 type RefByList = { [N in ListName]: Listed<(typeof LISTS)[N]['row'], RowOf<N>> };
 export type ListedRef = RefByList[ListName];
@@ -40,7 +42,9 @@ export type SessionRef = RowRef<'sessionsOfClient'> & {
 };
 
 /** A record with a route of its own: returned only to viewers who may see it, and always whole. */
-type Fetched<Type extends string, Value> = Readonly<{ type: Type; record: Value; open: true }>;
+type Fetched<Type extends string, Value> = Readonly<{ type: Type; record: Value; open: true }> & {
+  globalId?: string;
+};
 export interface NoteRef extends Fetched<'ProgressNote', NoteRecord> {
   /** As the schema names them: graphql-jit reads such properties itself, which takes a tenth off a query of many notes. */
   readonly progressNoteId: Uuid | null;

@@ -26,7 +26,8 @@ function globalIdOf(node: NodeRef, _args: unknown, ctx: Context): Loaded<string>
   if ('session' in node && node.session) return idWithSession(node.type, node.session, ctx);
   // A note without a session was requested by its bare UUID. The session named in a note's body is not proof.
   const { type } = node;
-  return ctx.ids.encode(type === 'ProgressNote' ? { type, id: node.record.id! } : node);
+  const own = type === 'ProgressNote' ? { type, id: node.record.id! } : node;
+  return (node.globalId ??= ctx.ids.encode(own));
 }
 
 /** The id of a session or of its note, transcript or MDM, including the session's client if that is proven. */
