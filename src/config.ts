@@ -42,8 +42,7 @@ function describe(value: unknown): string {
 }
 
 const must = (wanted: string) => ({
-  error: ({ input }: { readonly input?: unknown }) =>
-    `must be ${wanted}, but got ${describe(input)}`,
+  error: ({ input }: { input?: unknown }) => `must be ${wanted}, but got ${describe(input)}`,
 });
 
 const CREDENTIALS = [

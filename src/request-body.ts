@@ -16,8 +16,7 @@ export function createBodyReader(maxBytes: number) {
 
   return (req: IncomingMessage): Promise<Buffer> =>
     new Promise((resolve, reject) => {
-      const announced = Number(req.headers['content-length'] ?? 0);
-      if (announced > maxBytes) return reject(new BodyTooLarge());
+      if (Number(req.headers['content-length']) > maxBytes) return reject(new BodyTooLarge());
       // Most bodies have arrived when their request is handled, at the end of its turn. They are read synchronously.
       if (req.complete) {
         const body = (req.read() as Buffer | null) ?? Buffer.alloc(0);

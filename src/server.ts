@@ -63,7 +63,6 @@ export async function openServer(config: Config, log: Log, clock = systemClock, 
   const partner = opened.use(createPartner(connection, { ...config.upstream, clock, observer }));
   metrics.watch(partner.state);
   const recentLists = createRecentLists(clock.now);
-  const marks = createMarks(store.keys);
   const runOnce = opened.use(createRunOnce(store.keys, config.limits.operationMs));
   const places = opened.use(createPlaces(store.keys));
   const invalidation = createInvalidation(partner, store.bus, recentLists.forgetFullScan);
@@ -81,8 +80,7 @@ export async function openServer(config: Config, log: Log, clock = systemClock, 
         log.error('an event could not be handled and is in quarantine', { reason: entry.reason });
         await store.quarantine.add(entry);
       },
-      onProblem: (reason, error) =>
-        log.warn('events: a problem', { reason, ...(error !== undefined && { error }) }),
+      onProblem: (reason, failure) => log.warn('events: a problem', { reason, ...failure }),
       onLost() {
         // Events may have been missed that would have invalidated some answers.
         partner.invalidateAll();
@@ -99,7 +97,7 @@ export async function openServer(config: Config, log: Log, clock = systemClock, 
       partner,
       store,
       hub,
-      marks,
+      marks: createMarks(store.keys),
       invalidation,
       runOnce,
       cursors: sealerFor<CursorPosition>('list position'),
@@ -149,11 +147,9 @@ function shutDownOnSignal(server: Server, log: Log, output: Output): void {
     // By default Kubernetes waits for 30 s, Docker for 10 s.
     setTimeout(() => process.exit(1), 14_000).unref();
     await delay(noticeMs);
-    try {
-      await server[Symbol.asyncDispose]();
-    } catch (error) {
-      log.error('closing failed', { error });
-    }
+    await server[Symbol.asyncDispose]().catch((error: unknown) =>
+      log.error('closing failed', { error }),
+    );
     await output.close();
     process.exit(exitCode);
   };

@@ -35,7 +35,7 @@ export interface HubParts {
   /** Invalidates what the event makes stale, before it is delivered. Must not throw a `CodedError`. */
   readonly apply: (event: PartnerEvent) => void;
   readonly addToQuarantine: Quarantine['add'];
-  readonly onProblem: (reason: string, error?: unknown) => void;
+  readonly onProblem: (reason: string, failure?: { readonly error: unknown }) => void;
   /** This instance missed events: every subscription ends, and what is cached may be stale. */
   readonly onLost: () => void;
 }
@@ -92,7 +92,7 @@ export async function openHub(parts: HubParts) {
       } catch (error) {
         // It comes from a store or from the Partner API, and not from a bug.
         if (error instanceof CodedError) throw error;
-        onProblem(step, error);
+        onProblem(step, { error });
         failure = error;
       }
       await pause(pauseMs);
@@ -105,7 +105,7 @@ export async function openHub(parts: HubParts) {
     const reason = `${facts.type}: could not be handled (${kind})`;
     const entry = { receivedAt, reason, body: JSON.stringify({ position: at, facts }) };
     // It stays in the log, even if it can't be added to the quarantine.
-    await parts.addToQuarantine(entry).catch((error: unknown) => onProblem(step, error));
+    await parts.addToQuarantine(entry).catch((error: unknown) => onProblem(step, { error }));
     return undefined;
   }
 
@@ -154,14 +154,12 @@ export async function openHub(parts: HubParts) {
 
   const lastRead = new Map<string, Promise<unknown>>();
   /** Runs the reads of one viewer one after another, and those of different viewers in parallel. */
-  async function oneAtATime<T>(subject: string, read: () => Promise<T>): Promise<T> {
-    const reading = (lastRead.get(subject) ?? Promise.resolve()).then(read, read);
+  function oneAtATime<T>(subject: string, read: () => Promise<T>): Promise<T> {
+    const reading: Promise<T> = (lastRead.get(subject) ?? Promise.resolve())
+      .then(read, read)
+      .finally(() => lastRead.get(subject) === reading && lastRead.delete(subject));
     lastRead.set(subject, reading);
-    try {
-      return await reading;
-    } finally {
-      if (lastRead.get(subject) === reading) lastRead.delete(subject);
-    }
+    return reading;
   }
 
   /** The next events that this instance has applied, and the last position read. Throws EventsExpired. */
@@ -199,7 +197,7 @@ export async function openHub(parts: HubParts) {
       } catch (error) {
         // A store that is down is reported by the requests that need it.
         if (!isReported && !(error instanceof StoreUnavailable)) {
-          onProblem('follow', error);
+          onProblem('follow', { error });
           isReported = true;
         }
         await pause(250);

@@ -42,10 +42,9 @@ export function createWebhookHandler(parts: WebhookParts) {
     const requestId = requestIdOf(req);
     try {
       const body = await read(req);
-      const { headers } = req;
-      if (!verify(headers, body)) return rejected(401, 'signature');
+      if (!verify(req.headers, body)) return rejected(401, 'signature');
       // Only a sender with the secret learns that encodings are not supported.
-      const encoding = headers['content-encoding']?.trim().toLowerCase();
+      const encoding = req.headers['content-encoding']?.trim().toLowerCase();
       if (encoding && encoding !== 'identity') return rejected(415, 'encoding');
       const receivedAt = parts.now();
       // The wall clock is later if it was corrected after the start, or the machine was suspended.
@@ -54,9 +53,8 @@ export function createWebhookHandler(parts: WebhookParts) {
       if (envelope.kind === 'unknown') {
         await store.quarantine.add({ receivedAt, reason: envelope.reason, body: envelope.body });
         metrics.eventsQuarantined();
-        writeLimited('warn', 'signed webhooks were not understood and are in quarantine', {
-          requestId,
-        });
+        const message = 'signed webhooks were not understood and are in quarantine';
+        writeLimited('warn', message, { requestId });
         return 200;
       }
       const { events, sentAt } = envelope;

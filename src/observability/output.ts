@@ -8,8 +8,6 @@ const [MAX_LINES, CHUNK_LINES, FLUSH_MS, MAX_STALL_MS] = [10_000, 200, 50, 1_000
 
 /** Audit lines, and the line break before those of an earlier process, which may have written half a line. */
 const isKept = (line: string): boolean => line === '\n' || line.startsWith('{"level":"audit"');
-const isChange = (line: string): boolean =>
-  isKept(line) && /"outcome":"(?!filter)\w+: /.test(line.slice(0, 1_000));
 
 export type Output = ReturnType<typeof createOutput>;
 
@@ -83,7 +81,7 @@ export function createOutput(writeSome: (bytes: Buffer) => number) {
 
   return {
     write(line: string): void {
-      const isAboutChange = isChange(line);
+      const isAboutChange = isKept(line) && /"outcome":"(?!filter)\w+: /.test(line.slice(0, 1_000));
       if (!isBlocked && isFull()) update();
       if (isBlocked && !isKept(line)) return void (dropped += 1);
       if (isBlocked && isFull(isAboutChange ? 1 : SHARE_OF_READS)) return void (lost += 1);

@@ -50,11 +50,10 @@ export function createResponseCache(clock: Clock) {
     ttl: 3_600_000,
   });
   /** Patient data is kept for a second more than it can be used. `ttlAutopurge` would be a timer for each entry. */
-  const purging = setInterval(
-    () => [entries, totals].forEach((cache) => cache.purgeStale()),
-    1_000,
-  );
-  purging.unref();
+  const purging = setInterval(() => {
+    entries.purgeStale();
+    totals.purgeStale();
+  }, 1_000).unref();
 
   function drop(path: string): void {
     entries.delete(path);

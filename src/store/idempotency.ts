@@ -78,14 +78,11 @@ export function createRunOnce(keys: KeyStore, operationMs = 15_000, now: () => n
 
   /** The outcome is returned even if it can't be stored yet. */
   async function runNow<T>(key: string, mine: string, fingerprint: string, run: () => Promise<T>) {
-    let outcome: T;
-    try {
-      outcome = await run();
-    } catch (error) {
+    const outcome = await run().catch(async (error: unknown) => {
       if (hasCode(error, 'OUTCOME_UNKNOWN')) await settle(key, { state: 'unknown', fingerprint });
       else await keys.delete(key, mine).catch(() => deleteLater(key, mine));
       throw error;
-    }
+    });
     await settle(key, { state: 'done', fingerprint, outcome });
     return outcome;
   }

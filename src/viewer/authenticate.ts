@@ -164,12 +164,10 @@ function createIssuerKeys(url: string, now: () => number, onFailure: (reason: st
     else if (age >= 2 * FRESH_MS && now() - attemptedAt >= FRESH_MS) await refresh(COOLDOWN_MS);
     else if (age >= FRESH_MS) void refresh(COOLDOWN_MS);
     if (now() - fetchedAt >= KEPT_MS) throw new CodedError('UPSTREAM_UNAVAILABLE', NO_KEYS);
-    try {
-      return await keys(...token);
-    } catch (error) {
+    return keys(...token).catch(async (error: unknown) => {
       if (!(error instanceof errors.JWKSNoMatchingKey)) throw error;
       await refresh(COOLDOWN_MS);
       return keys(...token);
-    }
+    });
   };
 }

@@ -161,10 +161,8 @@ export function createConnection(url: string, onProblem: (message: string) => vo
         if (error instanceof WrongServer) throw error;
         // A refusal is reported soon. Silence is given more time: machines are busy while everything starts.
         const limitMs = error instanceof StoreUnavailable ? 10_000 : 2_000;
-        if (performance.now() - began > limitMs)
-          throw new StoreUnavailable(
-            `Redis, as REDIS_URL names it, cannot be reached: ${lastFailure}`,
-          );
+        const message = `Redis, as REDIS_URL names it, cannot be reached: ${lastFailure}`;
+        if (performance.now() - began > limitMs) throw new StoreUnavailable(message);
       }
     }
   }

@@ -47,12 +47,10 @@ export async function openRedis(url: string, options: StoreOptions): Promise<Sto
       async list(limit, after) {
         const start = after === undefined ? '-' : `(${after}`;
         const rows = await run((redis) => redis.xRange('quarantine', start, '+', { COUNT: limit }));
-        return (rows ?? []).map(({ id, message: { receivedAt, reason = '', body = '' } }) => ({
-          id,
-          receivedAt: Number(receivedAt),
-          reason,
-          body,
-        }));
+        return (rows ?? []).map(({ id, message }) => {
+          const { receivedAt, reason = '', body = '' } = message;
+          return { id, receivedAt: Number(receivedAt), reason, body };
+        });
       },
       remove: (id) => runDurably((redis) => redis.xDel('quarantine', id)),
       count: () => run((redis) => redis.xLen('quarantine')),

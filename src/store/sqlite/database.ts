@@ -102,12 +102,10 @@ function makeDir(dir: string): void {
   fs.mkdirSync(dir, { mode: 0o700 });
 }
 
-/** An error of SQLite or of the file system. */
-type Failure = Partial<Readonly<{ errcode: number; errstr: string; code: string }>>;
-
-export function sqliteFailureOf(error: unknown) {
-  const { errcode, errstr, code }: Failure = Object(error);
-  const isDamage = errcode !== undefined && DAMAGES.includes(errcode & 0xff);
+/** Of an error of SQLite or of the file system. */
+export function sqliteFailureOf(error: unknown): { isDamage: boolean; reason: string } {
+  const { errcode, errstr, code } = Object(error);
+  const isDamage = DAMAGES.includes(errcode & 0xff);
   if (errcode !== undefined) return { isDamage, reason: `${errstr} (SQLite code ${errcode})` };
   if (error instanceof StoreUnavailable) return { isDamage, reason: error.message };
   // Never its message: that may quote the value that did not fit, and the reason will be logged.
