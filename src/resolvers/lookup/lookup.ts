@@ -198,8 +198,10 @@ export class Lookup {
     }
     if (isChanged) return { rescanSince: recentLists.now() };
     // Cached and new pages may not fit together: as many rows may have been added as were removed in between.
-    const isMixed = Math.min(...times) < began && Math.max(...times) >= began;
-    if (!isMixed) recentLists.recordFullScan(list, total, began);
+    const oldest = Math.min(...times);
+    const isMixed = oldest < began && Math.max(...times) >= began;
+    // Not `began`: cached pages do not show what an event between the two has changed.
+    if (!isMixed) recentLists.recordFullScan(list, total, oldest);
     return { rescanSince: isMixed ? began : undefined };
   }
 

@@ -193,6 +193,25 @@ describe('a client who has just come to a clinician whose list is cached', () =>
     listener.close();
   });
 
+  it('has it delivered although another one was looked up in the cached list after their event', async () => {
+    const viewer = await viewerWith(gateway, grants());
+    const { data } = await viewer(
+      '{ viewer { clinicians { clients(last: 1) { nodes { clientId } } } } }',
+    );
+    await readLists(grants());
+    clock.advance(300);
+    gateway.sandbox.removeClient(data.viewer.clinicians[0].clients.nodes[0].clientId);
+    gateway.sandbox.moveClient(ids.client(FOREIGN), ids.clinician(0));
+    await sessionOf(FOREIGN);
+    const other = await viewer(`{ client(id: "${ids.client(1_101)}") { firstName } }`);
+    expect(other.data.client).toBeNull();
+    const listener = await listen(gateway, grants(), LIVE);
+    await completeAssessment(FOREIGN);
+    emitTranscript({ clinicianId: ids.clinician(0) });
+    expect((await listener.next()).data.events.type).toBe('ASSESSMENT_COMPLETED');
+    listener.close();
+  });
+
   it('has the note delivered to its viewers with the event', async () => {
     const listener = await listen(
       gateway,
