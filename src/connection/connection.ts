@@ -149,41 +149,43 @@ export class Connection<T extends Row> {
     if (newest === undefined) return [1];
     if (this.rereads === MAX_REREADS) return undefined;
     // One page can only contradict a cursor.
-    const [only] = pages.size === 1 && !after && !before ? pages.values() : [];
-    if (only?.total === newest) return undefined;
+    const isAlone = pages.size === 1 && !after && !before;
+    if (isAlone && pages.values().next().value?.total === newest) return undefined;
+
     const missing = [...pages.keys()].filter((page) => pages.get(page)?.total === undefined);
     if (missing.some((page) => firstOffsetOf(page) < newest)) {
       // The list may have become shorter since the others were read. Page one shows it, unless it says the same again.
       if (this.totalWhenMissing === newest) return undefined;
       this.totalWhenMissing = newest;
-      this.drop([1, ...missing]);
+      this.beginReread();
+      for (const page of [1, ...missing]) pages.delete(page);
       return [1];
     }
+
     const repeated = repeatedAt(pages);
     const seen = Math.max(changeSeenAt(after, this), changeSeenAt(before, this));
     // Once only: the list itself may have a row twice.
     const changedAt = this.isChanged ? 0 : Math.max(repeated, seen);
     this.isChanged ||= changedAt > 0;
+    const found = [...pages].filter(([, { total }]) => total !== undefined);
+    const ofOtherLength = found.filter(([, { total }]) => total !== newest);
     // The length may have changed and changed back: pages older than one with another length may have other rows.
-    const others = [...pages.values()].filter(({ total = newest }) => total !== newest);
-    const since = Math.max(changedAt, ...others.map(({ askedAt = 0 }) => askedAt));
-    const isDropped = ([, { total, askedAt = 0 }]: [number, ReadPage<T>]) =>
-      total !== undefined && (total !== newest || askedAt < since);
-    const dropped = [...pages].filter(isDropped).map(([page]) => page);
-    if (dropped.length === 0) return undefined;
+    const since = Math.max(changedAt, ...ofOtherLength.map(([, { askedAt = 0 }]) => askedAt));
+    const stale = found
+      .filter(([, { total, askedAt = 0 }]) => total !== newest || askedAt < since)
+      .map(([page]) => page);
+    if (stale.length === 0) return undefined;
     // A change since the cursor was made contradicts only cached pages, not those that this operation has read.
-    const isContradicted =
-      repeated > 0 || dropped.some((page) => pages.get(page)?.total !== newest);
-    if (isContradicted) this.drop(dropped);
-    else for (const page of dropped) pages.delete(page);
-    return dropped.filter((page) => wanted.includes(page));
+    if (repeated > 0 || ofOtherLength.length > 0) this.beginReread();
+    for (const page of stale) pages.delete(page);
+    return stale.filter((page) => wanted.includes(page));
   }
 
-  private drop(pages: readonly number[]): void {
+  /** The pages read so far contradict each other: what is read from now on has to be newer than all of them. */
+  private beginReread(): void {
     this.rereads += 1;
-    const askedAt = Array.from(this.pages.values(), (page) => page.askedAt ?? 0);
-    this.contradictedAt = Math.max(...askedAt);
-    for (const page of pages) this.pages.delete(page);
+    const times = Array.from(this.pages.values(), ({ askedAt = 0 }) => askedAt);
+    this.contradictedAt = Math.max(...times);
   }
 
   private async storeLater(page: number, answer: Promise<Page<T>>): Promise<void> {
