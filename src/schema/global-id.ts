@@ -128,12 +128,14 @@ export function parseId(type: NodeType, argument: string, text: string, ids: Glo
   throw new BadInput(`"${argument}" must be a global id of type ${type}, or a UUID.`);
 }
 
-type ParentArgs = { readonly [K in keyof Parents | 'sessionId']?: string | null | undefined };
+/** An argument that names a parent of a record. */
+export type ParentName = keyof Parents | 'sessionId';
+type ParentArgs = { readonly [K in ParentName]?: string | null | undefined };
 const PARENT_ARGS = NAMED_TYPES.map((type) => [type, `${kindOf(type)}Id`] as const);
 
 /** The parents and the session that the arguments name. `sessionClientId` is the client in the session's global id. */
 export function parseParentIds(args: ParentArgs, ids: GlobalIds) {
-  const parsed: Partial<Record<keyof ParentArgs | 'sessionClientId', Uuid>> = {};
+  const parsed: Partial<Record<ParentName | 'sessionClientId', Uuid>> = {};
   for (const [type, name] of PARENT_ARGS) {
     const text = args[name];
     if (typeof text !== 'string') continue;

@@ -12,7 +12,8 @@ import type { Uuid } from '../uuid.ts';
 import type { GrantedKind } from '../viewer/viewer.ts';
 import { RAW, builder, objectType, required } from './builder.ts';
 import { windowArgs } from './connection.ts';
-import { type NodeId, noteTargetOf, parseId, parseParentIds, sessionIn } from './global-id.ts';
+import type { NodeId, ParentName } from './global-id.ts';
+import { noteTargetOf, parseId, parseParentIds, sessionIn } from './global-id.ts';
 import { connectionNeed, wantsAttributes } from './selections.ts';
 
 /** Options of `organizations`, in the viewer and at the root. */
@@ -56,24 +57,19 @@ objectType('Partner', 'The partner organization itself.', () => ({
 }));
 
 /** The id of a record, and the parents that may be named with it. */
-const idArgs = <P extends string = never>(noun: string, ...parents: readonly P[]) =>
-  builder.args((t) => ({
-    id: t.id({ required: true, description: `Global id or UUID of the ${noun}.` }),
-    ...(Object.fromEntries(
-      parents.map((name) => [
-        name,
-        t.id({ description: `The ${name.slice(0, -'Id'.length)} of the ${noun}.` }),
-      ]),
-    ) as Record<P, ReturnType<typeof t.id<false>>>),
-  }));
+const idArgs = (noun: string, ...parents: readonly ParentName[]) =>
+  builder.args((t) => {
+    const id = t.id({ required: true, description: `Global id or UUID of the ${noun}.` });
+    const args: { id: typeof id } & { [P in ParentName]?: ReturnType<typeof t.id<false>> } = { id };
+    for (const name of parents)
+      args[name] = t.id({ description: `The ${name.slice(0, -'Id'.length)} of the ${noun}.` });
+    return args;
+  });
 
-type ByIdArgs = Parameters<typeof parseParentIds>[0] & { readonly id: string };
+type ByIdArgs = { readonly id: string } & Parameters<typeof parseParentIds>[0];
 
 /** Options of a field that returns a record by its id. With parents in the arguments, it is looked up only there. */
-const recordById = <T extends Capitalize<GrantedKind>, P extends keyof ByIdArgs = never>(
-  type: T,
-  ...parents: readonly P[]
-) => ({
+const recordById = <T extends Capitalize<GrantedKind>>(type: T, ...parents: ParentName[]) => ({
   type,
   args: idArgs(kindOf(type), ...parents),
   resolve: (_root: unknown, args: ByIdArgs, ctx: Context, info: GraphQLResolveInfo) => {
