@@ -63,7 +63,6 @@ export async function openServer(config: Config, log: Log, clock = systemClock, 
   const partner = opened.use(createPartner(connection, { ...config.upstream, clock, observer }));
   metrics.watch(partner.state);
   const recentLists = createRecentLists(clock.now);
-  const runOnce = opened.use(createRunOnce(store.keys, config.limits.operationMs));
   const places = opened.use(createPlaces(store.keys));
   const invalidation = createInvalidation(partner, store.bus, recentLists.forgetFullScan);
   let gateway: Gateway | undefined;
@@ -99,7 +98,7 @@ export async function openServer(config: Config, log: Log, clock = systemClock, 
       hub,
       marks: createMarks(store.keys),
       invalidation,
-      runOnce,
+      runOnce: opened.use(createRunOnce(store.keys, config.limits.operationMs)),
       cursors: sealerFor<CursorPosition>('list position'),
       ids: createGlobalIds(secret, oldSecret),
       recentLists,

@@ -151,7 +151,6 @@ export class Connection<T extends Row> {
     // One page can only contradict a cursor.
     const isAlone = pages.size === 1 && !after && !before;
     if (isAlone && pages.values().next().value?.total === newest) return undefined;
-
     const missing = [...pages.keys()].filter((page) => pages.get(page)?.total === undefined);
     if (missing.some((page) => firstOffsetOf(page) < newest)) {
       // The list may have become shorter since the others were read. Page one shows it, unless it says the same again.
@@ -161,7 +160,6 @@ export class Connection<T extends Row> {
       for (const page of [1, ...missing]) pages.delete(page);
       return [1];
     }
-
     const repeated = repeatedAt(pages);
     const seen = Math.max(changeSeenAt(after, this), changeSeenAt(before, this));
     // Once only: the list itself may have a row twice.

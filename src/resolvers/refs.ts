@@ -64,7 +64,8 @@ export interface ScoreRef extends Fetched<'AssessmentScore', ScoreRecord> {
 export type NodeRef = ListedRef | NoteRef | ArtifactRef | ScoreRef;
 export type NodeType = NodeRef['type'];
 /** The types whose ids hold a session and its client. */
-export type SessionType = 'Session' | 'ProgressNote' | 'Transcript' | 'MDM';
+export const SESSION_TYPES = ['Session', 'ProgressNote', 'Transcript', 'MDM'] as const;
+export type SessionType = (typeof SESSION_TYPES)[number];
 export type NodeOfType<T extends NodeType> = Extract<NodeRef, { readonly type: T }>;
 
 /**

@@ -1,7 +1,7 @@
 import { type Mac, createMac, isSame } from '../sealed-text.ts';
 import { BadInput } from '../errors.ts';
 import type { NodeType, Parents, SessionType } from '../resolvers/refs.ts';
-import { NAMED_TYPES, kindOf } from '../resolvers/refs.ts';
+import { NAMED_TYPES, SESSION_TYPES, kindOf } from '../resolvers/refs.ts';
 import { type Uuid, toUuid } from '../uuid.ts';
 
 /**
@@ -82,16 +82,11 @@ function encode(node: NodeId, mac: Mac): string {
 function idsOfSession(id: Uuid, clientId: Uuid | undefined, mac: Mac): Record<SessionType, string> {
   const body = bytesOf('S', id, clientId);
   const macs = mac(body);
-  const idOf = (type: SessionType, part: number) => {
+  const entries = SESSION_TYPES.map((type, part) => {
     body[0] = LAYOUTS[type][0].charCodeAt(0);
-    return signed(body, macs.subarray(part * MAC_BYTES));
-  };
-  return {
-    Session: idOf('Session', 0),
-    ProgressNote: idOf('ProgressNote', 1),
-    Transcript: idOf('Transcript', 2),
-    MDM: idOf('MDM', 3),
-  };
+    return [type, signed(body, macs.subarray(part * MAC_BYTES))];
+  });
+  return Object.fromEntries(entries) as Record<SessionType, string>;
 }
 
 const bytesOf = (code: string, first = '', second = ''): Buffer =>

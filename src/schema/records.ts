@@ -25,8 +25,7 @@ function globalIdOf(node: NodeRef, _args: unknown, ctx: Context): Loaded<string>
   if (node.type === 'Session') return idWithSession(node.type, node, ctx);
   if ('session' in node && node.session) return idWithSession(node.type, node.session, ctx);
   // A note without a session was requested by its bare UUID. The session named in a note's body is not proof.
-  const { type } = node;
-  const own = type === 'ProgressNote' ? { type, id: node.record.id! } : node;
+  const own = node.type === 'ProgressNote' ? { type: node.type, id: node.record.id! } : node;
   return (node.globalId ??= ctx.ids.encode(own));
 }
 
