@@ -323,8 +323,9 @@ describe('graphql-jit', () => {
       const args = argsOf(`{ row { ...F0 } } ${chain.join(' ')} ${last}`, 1);
       expect(await compiled(args)).toEqual(await executeRootSelectionSet(args));
     };
+    // Written out, the second would take 2 to the power of 45 times as long.
     expect(await fastestMs(() => answered(90))).toBeLessThan(
-      20 * (await fastestMs(() => answered(45))),
+      1_000 * (await fastestMs(() => answered(45))),
     );
   });
 
