@@ -25,8 +25,6 @@ interface Listed<Type extends string, Attributes extends Row> extends Parents {
   readonly namedParents?: Parents | undefined;
   /** The name of a patient's record in the audit log, for rows of a list. */
   readonly auditName?: string | undefined;
-  /** Made when it is asked for. */
-  globalId?: string;
 }
 type RefByList = { [N in ListName]: Listed<(typeof LISTS)[N]['row'], RowOf<N>> };
 export type ListedRef = RefByList[ListName];
@@ -35,16 +33,14 @@ export type ClientRef = RowRef<'clientsOfClinic'>;
 
 /** Rows of a cached page are shared by all operations, so the ids are signed once, and the note is made once. */
 export type SessionRef = RowRef<'sessionsOfClient'> & {
-  globalIds?: Readonly<Record<SessionType, string>>;
+  globalIds?: Record<string, string>;
   note?: NoteRef;
   /** From the response cache: the note is not looked up again while it is current. */
   noteEntry?: CacheEntry<NoteRecord | null>;
 };
 
 /** A record with a route of its own: returned only to viewers who may see it, and always whole. */
-type Fetched<Type extends string, Value> = Readonly<{ type: Type; record: Value; open: true }> & {
-  globalId?: string;
-};
+type Fetched<Type extends string, Value> = Readonly<{ type: Type; record: Value; open: true }>;
 export interface NoteRef extends Fetched<'ProgressNote', NoteRecord> {
   /** As the schema names them: graphql-jit reads such properties itself, which takes a tenth off a query of many notes. */
   readonly progressNoteId: Uuid | null;
@@ -63,9 +59,6 @@ export interface ScoreRef extends Fetched<'AssessmentScore', ScoreRecord> {
 
 export type NodeRef = ListedRef | NoteRef | ArtifactRef | ScoreRef;
 export type NodeType = NodeRef['type'];
-/** The types whose ids hold a session and its client. */
-export const SESSION_TYPES = ['Session', 'ProgressNote', 'Transcript', 'MDM'] as const;
-export type SessionType = (typeof SESSION_TYPES)[number];
 export type NodeOfType<T extends NodeType> = Extract<NodeRef, { readonly type: T }>;
 
 /**

@@ -1,7 +1,6 @@
 import { type Mac, createMac, isSame } from '../sealed-text.ts';
 import { BadInput } from '../errors.ts';
-import type { NodeType, Parents, SessionType } from '../resolvers/refs.ts';
-import { NAMED_TYPES, SESSION_TYPES, kindOf } from '../resolvers/refs.ts';
+import { NAMED_TYPES, type NodeType, type Parents, kindOf } from '../resolvers/refs.ts';
 import { type Uuid, toUuid } from '../uuid.ts';
 
 /**
@@ -48,7 +47,6 @@ export function createGlobalIds(secret: string, previousSecret?: string) {
   return {
     /** Also takes a record with the fields of its id. */
     encode: (node: NodeId): string => encode(node, mac),
-    ofSession: (id: Uuid, clientId?: Uuid) => idsOfSession(id, clientId, mac),
     /**
      * Undefined for an id that this gateway did not issue: only the exact output of `encode` is accepted. The Partner
      * API does not limit the identifier of an assessment, so only the request's size limits an id.
@@ -63,37 +61,16 @@ export function createGlobalIds(secret: string, previousSecret?: string) {
 }
 
 function encode(node: NodeId, mac: Mac): string {
-  const { type } = node;
-  const session = type === 'Session' ? (node.id as Uuid) : node.sessionId;
-  if (session) return idsOfSession(session, node.clientId, mac)[type as SessionType];
-  const [code, first, second] = type === 'ProgressNote' ? NOTE_ALONE : LAYOUTS[type];
+  const isNoteAlone = node.type === 'ProgressNote' && !node.sessionId;
+  const [code, first, second] = isNoteAlone ? NOTE_ALONE : LAYOUTS[node.type];
   const secondUuid = second && code !== 'Q' ? node[second] : undefined;
-  const bytes = bytesOf(code, node[first], secondUuid);
+  const hex = `${node[first] ?? ''}${secondUuid ?? ''}`.replaceAll('-', '');
+  const bytes = Buffer.from(code.charCodeAt(0).toString(16) + hex, 'hex');
   // The id of a type without parents is not signed.
-  if (!second && code !== 'N') return bytes.toString('base64url');
+  if (!second && !isNoteAlone) return bytes.toString('base64url');
   const body = code === 'Q' ? Buffer.concat([bytes, Buffer.from(node.id ?? '')]) : bytes;
-  return signed(body, mac(body));
+  return Buffer.concat([body, mac(body)], body.length + MAC_BYTES).toString('base64url');
 }
-
-/**
- * The ids of a session and of what belongs to it. They prove the same, so one MAC signs them: each type has a part of it
- * as its signature. A signature takes longer than the rest of an id, and lists have both sessions and notes.
- */
-function idsOfSession(id: Uuid, clientId: Uuid | undefined, mac: Mac): Record<SessionType, string> {
-  const body = bytesOf('S', id, clientId);
-  const macs = mac(body);
-  const entries = SESSION_TYPES.map((type, part) => {
-    body[0] = LAYOUTS[type][0].charCodeAt(0);
-    return [type, signed(body, macs.subarray(part * MAC_BYTES))];
-  });
-  return Object.fromEntries(entries) as Record<SessionType, string>;
-}
-
-const bytesOf = (code: string, first = '', second = ''): Buffer =>
-  Buffer.from(code.charCodeAt(0).toString(16) + `${first}${second}`.replaceAll('-', ''), 'hex');
-
-const signed = (body: Buffer, mac: Buffer): string =>
-  Buffer.concat([body, mac], body.length + MAC_BYTES).toString('base64url');
 
 /** Reads the content without verifying the signature. */
 function contentOf(bytes: Buffer): NodeId | undefined {

@@ -2,7 +2,8 @@ import { type Context, SIGNED_BYTES } from '../context.ts';
 import { type Loaded, whenLoaded } from '../loaded.ts';
 import { findRow } from '../resolvers/access/prove.ts';
 import { attribute, clinicOfClient, parentLink } from '../resolvers/records.ts';
-import type { ClientRef, NodeRef, SessionRef, SessionType } from '../resolvers/refs.ts';
+import type { ClientRef, NodeRef, NodeType, SessionRef } from '../resolvers/refs.ts';
+import type { Uuid } from '../uuid.ts';
 import { RAW, builder, enumValues, objectType, optional, required } from './builder.ts';
 import { listField } from './connection.ts';
 
@@ -22,25 +23,28 @@ Every argument of type ID that names a record takes the global id or the bare UU
 
 function globalIdOf(node: NodeRef, _args: unknown, ctx: Context): Loaded<string> {
   ctx.responseSize.add(SIGNED_BYTES);
-  if (node.type === 'Session') return idWithSession(node.type, node, ctx);
-  if ('session' in node && node.session) return idWithSession(node.type, node.session, ctx);
+  const session = node.type === 'Session' ? node : 'session' in node && node.session;
+  if (session) return idWithSession(node.type, session, ctx);
   // A note without a session was requested by its bare UUID. The session named in a note's body is not proof.
-  const own = node.type === 'ProgressNote' ? { type: node.type, id: node.record.id! } : node;
-  return (node.globalId ??= ctx.ids.encode(own));
+  const { type } = node;
+  return ctx.ids.encode(type === 'ProgressNote' ? { type, id: node.record.id! } : node);
 }
 
 /** The id of a session or of its note, transcript or MDM, including the session's client if that is proven. */
-function idWithSession(type: SessionType, session: SessionRef, ctx: Context): Loaded<string> {
+function idWithSession(type: NodeType, session: SessionRef, ctx: Context): Loaded<string> {
   const { id } = session;
   // A viewer whose grant names the session may not know its client.
-  if (ctx.reach.holds('session', id)) return ctx.ids.ofSession(id)[type];
+  if (ctx.reach.holds('session', id)) return encode(type, id, undefined, ctx);
   // Rows of a cached page are shared by all operations, so each row is signed once.
   if (session.clientId)
-    return (session.globalIds ??= ctx.ids.ofSession(id, session.clientId))[type];
+    return ((session.globalIds ??= {})[type] ??= encode(type, id, session.clientId, ctx));
   // A client that an argument names goes into the id once a list has confirmed it.
   const confirmed = session.namedParents?.clientId ? findRow(session, ctx) : undefined;
-  return whenLoaded(confirmed, (found) => ctx.ids.ofSession(id, found?.clientId)[type]);
+  return whenLoaded(confirmed, (found) => encode(type, id, found?.clientId, ctx));
 }
+
+const encode = (type: NodeType, id: Uuid, clientId: Uuid | undefined, { ids }: Context) =>
+  ids.encode({ type, id, sessionId: id, clientId });
 
 objectType('Organization', 'An organization of the partner.', (t) => ({
   organizationId: t.expose('id', required('UUID', 'UUID of the organization.')),

@@ -59,7 +59,6 @@ describe('a global id', () => {
     const types = ['Session', 'ProgressNote', 'Transcript', 'MDM'] as const;
     const all = types.map((type) => {
       const text = ids.encode({ type, id: sessionId, sessionId, clientId });
-      expect(text).toBe(ids.ofSession(sessionId, clientId)[type]);
       expect(ids.decode(text)?.type).toBe(type);
       return Buffer.from(text, 'base64url');
     });
