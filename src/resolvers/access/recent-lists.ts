@@ -74,16 +74,19 @@ export function createRecentLists(now: () => number) {
       if (!('proves' in LISTS[list.name])) return;
       const path = pathOf(list);
       const known: RecentList = lists.get(path) ?? { rows: new Map(), pages: new Map() };
-      // After the last page, those that once followed it are past the end.
-      const others = page < lastPageOf(total) ? [] : known.pages.keys();
-      for (const each of list.filter ? [] : [page, ...others]) {
-        // A later call may have been answered earlier.
-        if (each >= page) known.pages.set(each, Math.max(at, known.pages.get(each) ?? at));
+      // A later call may have been answered earlier: its times stay.
+      if (!list.filter) {
+        const isLast = page >= lastPageOf(total);
+        // Pages that once followed the last one are past the end.
+        const following = isLast ? [...known.pages.keys()].filter((each) => each > page) : [];
+        for (const each of [page, ...following])
+          known.pages.set(each, Math.max(at, known.pages.get(each) ?? at));
       }
       for (const row of rows) {
         const last = row && known.rows.get(row.id);
-        const seenOn = list.filter ? (last?.page ?? 0) : page;
-        if (row && at >= (last?.at ?? at)) known.rows.set(row.id, { at, page: seenOn });
+        if (!row || (last && last.at > at)) continue;
+        // The pages of a filtered list are others.
+        known.rows.set(row.id, { at, page: list.filter ? (last?.page ?? 0) : page });
       }
       // Removed first: lru-cache keeps the size of a value that is set again.
       lists.delete(path);
