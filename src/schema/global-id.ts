@@ -36,6 +36,9 @@ export const isNodeType = (name: string): name is NodeType => Object.hasOwn(LAYO
 const NOTE_ALONE: Layout = ['N', 'id'];
 const ALL = [...Object.entries(LAYOUTS), ['ProgressNote', NOTE_ALONE]] as [NodeType, Layout][];
 
+/** All other ids are UUIDs. */
+const hasTextId = ({ type }: NodeId): boolean => type === 'Assessment';
+
 const UUID_BYTES = 16;
 const MAC_BYTES = 8;
 const PURPOSE = 'global id';
@@ -63,12 +66,12 @@ export function createGlobalIds(secret: string, previousSecret?: string) {
 function encode(node: NodeId, mac: Mac): string {
   const isNoteAlone = node.type === 'ProgressNote' && !node.sessionId;
   const [code, first, second] = isNoteAlone ? NOTE_ALONE : LAYOUTS[node.type];
-  const secondUuid = second && code !== 'Q' ? node[second] : undefined;
+  const secondUuid = second && !hasTextId(node) ? node[second] : undefined;
   const hex = `${node[first] ?? ''}${secondUuid ?? ''}`.replaceAll('-', '');
   const bytes = Buffer.from(code.charCodeAt(0).toString(16) + hex, 'hex');
   // The id of a type without parents is not signed.
   if (!second && !isNoteAlone) return bytes.toString('base64url');
-  const body = code === 'Q' ? Buffer.concat([bytes, Buffer.from(node.id ?? '')]) : bytes;
+  const body = hasTextId(node) ? Buffer.concat([bytes, Buffer.from(node.id ?? '')]) : bytes;
   return Buffer.concat([body, mac(body)], body.length + MAC_BYTES).toString('base64url');
 }
 
@@ -76,10 +79,10 @@ function encode(node: NodeId, mac: Mac): string {
 function contentOf(bytes: Buffer): NodeId | undefined {
   const known = ALL.find(([, [code]]) => code.charCodeAt(0) === bytes[0]);
   if (!known) return undefined;
-  const [type, [code, first, second]] = known;
+  const [type, [, first, second]] = known;
   const firstId = uuidAt(bytes, 1);
   const rest = bytes.subarray(1 + UUID_BYTES, -MAC_BYTES);
-  const secondId = code === 'Q' ? rest.toString() : uuidAt(rest, 0);
+  const secondId = hasTextId({ type }) ? rest.toString() : uuidAt(rest, 0);
   return firstId && { type, [first]: firstId, ...(second && { [second]: secondId }) };
 }
 
