@@ -99,6 +99,8 @@ export function createOutput(writeSome: (bytes: Buffer) => number) {
       const lines = text.match(/^\{.*\n/gm)?.filter(isKept) ?? [];
       if (lines.length > 0) queue.push('\n', ...lines);
       [path, spooled] = [file, lines.length];
+      // A line after half a line would be lost with it.
+      if (lines.join('') !== text) save(queue, 'w');
       flush();
     },
     /** Why a change that is made now might not be audited. */

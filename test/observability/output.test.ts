@@ -142,6 +142,26 @@ describe.concurrent('without a reader', () => {
     expect(auditedIn(first.text() + second.text())).toEqual([...numbers(0, 50), 51]);
   });
 
+  it.each([0, 3])(
+    'keeps the line of a change apart from the incomplete line that an earlier process left after %i whole ones',
+    (count) => {
+      const path = newPath();
+      appendFileSync(
+        path,
+        `${numbers(0, count)
+          .map((n) => audit(n))
+          .join('')}{"level":"audit","n":3,"outc`,
+      );
+      const { give, read } = reader(Infinity);
+      const lines = openOutput(give);
+      if (count > 0) read(0);
+      lines.openSpool(path);
+      read(0);
+      lines.write(audit(4, 'magicEdit: asked for'));
+      expect(auditedIn(readFileSync(path, 'utf8'))).toEqual([...numbers(0, count), 4]);
+    },
+  );
+
   it('never empties the spool before the new lines are written', async () => {
     const [path, { give, read }] = [newPath(), reader(0)];
     const lines = openOutput(give);
