@@ -61,7 +61,9 @@ export async function eventsSince(args: WindowArgs, filter: EventFilter, ctx: Co
   const { count: first } = sizeOf(args);
   ctx.doNotCache();
   await requireFilterAccess(filter, ctx);
+  const { epoch } = ctx.hub;
   const { found, next } = await readEvents(args, first, filter, ctx);
+  await ctx.hub.requireEpoch(epoch);
   const edges = found.slice(0, first).map((node) => {
     auditEventRead(node, ctx);
     return { cursor: ctx.hub.cursorAt(node.position, node.receivedAt), node };

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import type { Context } from '../../src/context.ts';
 import type { EventHub } from '../../src/events/event-hub.ts';
+import type { EventFilter } from '../../src/events/filter.ts';
 import { eventsSince } from '../../src/resolvers/event-log.ts';
 import { createUsage } from '../../src/rest/partner.ts';
 import { listen } from '../support/access/listener.ts';
@@ -10,7 +11,7 @@ import { viewerWith } from '../support/access/viewers.ts';
 import { bytesOf, delivery, macOf, uuid } from '../support/events/deliveries.ts';
 import { openTestStore } from '../support/events/open-webhook-receiver.ts';
 import { sessionId } from '../support/global-id.ts';
-import { append, createFilledStore, openTestHub } from '../support/events/open-hub.ts';
+import { append, createFilledStore, openTestHub, turn } from '../support/events/open-hub.ts';
 import { type Gateway, openGateway } from '../support/gateway.ts';
 
 /** A busy week has 150,000; filling the log with that many takes some seconds. */
@@ -200,6 +201,31 @@ describe('a log that is read continuously', () => {
     }
     expect(found).toBe(300);
   });
+
+  it.each<EventFilter>([{}, { types: ['transcript_ready'] }])(
+    'has expired if the log is replaced in between (filter: %o)',
+    async (filter) => {
+      await using former = await openTestStore();
+      await using other = await openTestStore();
+      let { log } = former;
+      for (const each of [former, other]) await append(each.log, ...deliveriesFrom(0, 150));
+      await using opened = await openTestHub({
+        ...log,
+        read: (...args) => log.read(...args),
+        bounds: () => log.bounds(),
+        changed: turn,
+      });
+      const scan: EventHub['scan'] = async (after, limit) => {
+        const read = await opened.hub.scan(after, limit);
+        ({ log } = other);
+        await expect.poll(() => opened.problems).toEqual(['lost']);
+        return read;
+      };
+      const hub: EventHub = Object.create(opened.hub, { scan: { value: scan } });
+      const read = eventsSince({ first: 100 }, filter, contextOf(hub, createUsage()));
+      await expect(read).rejects.toMatchObject({ code: 'EVENTS_EXPIRED' });
+    },
+  );
 });
 
 const contextOf = (hub: EventHub, usage: ReturnType<typeof createUsage>) =>
