@@ -224,6 +224,21 @@ describe('rate and quota', () => {
     expect(await loadersOf(setup.partner).record(recordEndpoints.note, id(3))).toBeDefined();
   });
 
+  it('has no second quota for a day when the clock is set back to the day before', async () => {
+    const clock = createFakeClock();
+    await using setup = await setUp((_, response) => answer(response, 200, { note: [] }), {
+      clock,
+      dailyQuota: 3,
+    });
+    const loaders = loadersOf(setup.partner);
+    for (const n of [1, 2]) await loaders.record(recordEndpoints.note, id(n));
+    clock.jump(-24 * 3600_000);
+    expect(setup.partner.state()).toMatchObject({ callsToday: 3, quotaRemaining: 0 });
+    expect(await codeOf(loaders.record(recordEndpoints.note, id(3)))).toBe('UPSTREAM_RATE_LIMITED');
+    clock.jump(48 * 3600_000);
+    expect(await loadersOf(setup.partner).record(recordEndpoints.note, id(3))).toBeDefined();
+  });
+
   it('obtains a token past the quota, since the gateway would not be ready without one', async () => {
     await using setup = await setUp((_, response) => answer(response, 200, { note: [] }), {
       dailyQuota: 0,

@@ -32,7 +32,8 @@ export function createLimiter(
 
   function usedToday(): number {
     const today = Math.floor(clock.wallNow() / DAY_MS);
-    if (today !== day) used = 0;
+    // A clock that is set back begins no new day.
+    if (today > day) used = 0;
     day = today;
     return used;
   }
