@@ -142,10 +142,9 @@ export class Lookup {
     const { recentLists, places, useProof } = this.ctx;
     // Cached pages may be older than an event that contradicts them.
     const since = recentLists.contradictedAt(list, id);
-    const began = recentLists.now();
     let { row, rescanSince } = await this.scan(list, id, lastSeenOn, since);
-    // An event that came meanwhile contradicts what was read.
-    if (recentLists.contradictedAt(list, id) > began) rescanSince = recentLists.now();
+    // So does an event that came meanwhile, and one that came while a page was in flight for another operation.
+    if (recentLists.contradictedAt(list, id) > since) rescanSince = recentLists.now();
     if (rescanSince !== undefined)
       ({ row } = await this.scan(list, id, lastSeenOn, rescanSince, rescanSince));
     if (row) {

@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
@@ -371,6 +372,31 @@ describe('a list that is older than an event which names another clinician', () 
     gateway.sandbox.moveClient(ids.client(0), ids.clinician(20));
     await sessionOf(0);
     answer.resolve();
+    expect((await lookup).data.progressNote).toBeNull();
+  });
+
+  it('proves nothing for a look-up that began after the event, while it was in flight', async () => {
+    const LIST = 'GET /clinicians/:id/clients';
+    const FIRST = '{ viewer { clinicians { clients { nodes { raw } } } } }';
+    const viewer = await viewerWith(gateway, [`clinician:${ids.clinician(0)}`]);
+    const [row] = (await viewer(FIRST)).data.viewer.clinicians[0].clients.nodes;
+    await using fresh = await openGateway({ sandbox: gateway.sandbox, clock });
+    gateway.sandbox.deliverTo(`${fresh.url}/webhooks`);
+    gateway.sandbox.resetCounts();
+    const answer = Promise.withResolvers<void>();
+    const body = { data: [row.raw], meta: { totalItems: 1, totalPages: 1, currentPage: 1 } };
+    gateway.sandbox.answerNext(LIST, { heldUntil: answer.promise, body });
+    const old = await viewerWith(fresh, [`clinician:${ids.clinician(0)}`]);
+    const listing = old(FIRST);
+    await expect.poll(() => gateway.sandbox.countOf(LIST)).toBe(1);
+    gateway.sandbox.moveClient(ids.client(0), ids.clinician(20));
+    await sessionOf(0);
+    const id = artifactId(gateway, 'ProgressNote', ids.session(0, 0), ids.client(0));
+    const lookup = old(NOTE, { id });
+    // It waits for the page that is in flight.
+    await setTimeout(100);
+    answer.resolve();
+    await listing;
     expect((await lookup).data.progressNote).toBeNull();
   });
 });
