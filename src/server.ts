@@ -66,7 +66,7 @@ export async function openServer(config: Config, log: Log, clock = systemClock, 
   metrics.watch(partner.state);
   const recentLists = createRecentLists(clock.now);
   const places = opened.use(createPlaces(store.keys));
-  const invalidation = createInvalidation(partner, store.bus, recentLists.forgetFullScan);
+  const invalidation = createInvalidation(partner, store.bus, recentLists.recordChange);
   let gateway: Gateway | undefined;
   const hub = opened.use(
     await openHub({

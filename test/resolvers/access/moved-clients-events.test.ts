@@ -295,6 +295,39 @@ describe('an assessment of a client whose place in the list has changed', () => 
     expect(await logAfterAssessment(client, gateway)).toContainEqual(SHOWN[0]);
   });
 
+  it('is in the log if they were assigned here while the list was read, and it is as long as before', async () => {
+    const clients = await readFirst(100, gateway);
+    const [client, clinician] = [ids.client(1_100), ids.clinician(0)];
+    const LIST = 'GET /clinicians/:id/clients';
+    const viewer = await viewerWith(gateway, grants());
+    const { data: read } = await gateway.query(
+      'query ($id: ID!) { clinician(id: $id) { clients(first: 100) { totalCount nodes { raw } } } }',
+      { id: clinician },
+    );
+    const { nodes, totalCount: totalItems } = read.clinician.clients;
+    const rows = nodes.map(({ raw }: { raw: unknown }) => raw).slice(0, 10);
+    const meta = { totalItems, totalPages: Math.ceil(totalItems / 10), currentPage: 1 };
+    clock.advance(6_000);
+    gateway.sandbox.resetCounts();
+    const answer = Promise.withResolvers<void>();
+    gateway.sandbox.answerNext(LIST, { heldUntil: answer.promise, body: { data: rows, meta } });
+    // The list is read through, without the client. Its first page is answered after the assignment.
+    const scan = viewer(`{ client(id: "${ids.client(1_101)}") { firstName } }`);
+    await expect.poll(() => gateway.sandbox.countOf(LIST)).toBe(1);
+    const { data } = await gateway.query(
+      `mutation ($input: AssignSecondaryCliniciansInput!) {
+        result: assignSecondaryClinicians(input: $input) { type: __typename } }`,
+      { input: { clientId: client, clinicianIds: [clinician] } },
+    );
+    expect(data.result.type).toBe('SecondaryCliniciansAssigned');
+    answer.resolve();
+    expect((await scan).data.client).toBeNull();
+    gateway.sandbox.moveClient(client, clinician);
+    gateway.sandbox.removeClient(clients[0]!);
+    clock.advance(300);
+    expect(await logAfterAssessment(client, gateway)).toContainEqual(SHOWN[0]);
+  });
+
   it('is in the log if they have moved up a page since they were last seen, before a restart', async () => {
     const { sandbox } = gateway;
     const options = { sandbox, clock, storeDir: join(gateway.storeDir, 'restarted') };

@@ -56,7 +56,7 @@ it('a list that was read through proves an absence only without a filter, and if
   expect(lists.isAbsent(list, 'absent', 2)).toBe(false);
   record(1, 'first');
   expect(lists.isAbsent(list, 'absent', 2)).toBe(true);
-  lists.forgetFullScan(cachePathOf(list));
+  lists.recordChange(cachePathOf(list));
   lists.recordFullScan({ ...list, filter: { status: 'active' } }, 2, 600);
   expect(lists.isAbsent(list, 'absent', 2)).toBe(false);
 });
