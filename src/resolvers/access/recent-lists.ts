@@ -101,6 +101,9 @@ export function createRecentLists(now: () => number) {
       const at = readAt(list, id);
       return at !== undefined && at + PROOF_MS > now() && movedAwayAt(list, id, at) === 0;
     },
+    /** When any page, also of a filter, last had the row; 0 if none is known. */
+    lastReadAt: (list: ListRef, id: string): number =>
+      lists.get(pathOf(list))?.rows.get(id)?.at ?? 0,
     /** When an event last contradicted the pages that were read, or 0: the record is not where it was, or is there now. */
     contradictedAt(list: ListRef, id: string): number {
       const at = readAt(list, id);

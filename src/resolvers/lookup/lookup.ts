@@ -195,9 +195,11 @@ export class Lookup {
       isChanged ||= pages.some((each) => each?.total !== total);
       times.push(...pages.map((each) => each?.askedAt ?? began));
     }
-    if (isChanged) return { rescanSince: recentLists.now() };
-    // Cached and new pages may not fit together: as many rows may have been added as were removed in between.
     const oldest = Math.min(...times);
+    // A later page, such as one of a filter, may have had the row.
+    if (isChanged || recentLists.lastReadAt(list, id) > oldest)
+      return { rescanSince: recentLists.now() };
+    // Cached and new pages may not fit together: as many rows may have been added as were removed in between.
     const isMixed = oldest < began && Math.max(...times) >= began;
     // Not `began`: cached pages do not show what an event between the two has changed.
     if (!isMixed) recentLists.recordFullScan(list, total, oldest);
