@@ -100,6 +100,22 @@ describe('a repeated query', () => {
     expect(data.other.transcript).not.toBeNull();
   });
 
+  it('is not answered from the cache after an event that names the clinician who did not have the client', async () => {
+    const { ids } = gateway.sandbox;
+    const variables = { id: ids.client(20), clinician: ids.clinician(0) };
+    const document = `query($id: ID!, $clinician: ID) {
+      client(id: $id, clinicianId: $clinician) { clinic { clinicId } } }`;
+    for (let times = 0; times < 3; times += 1)
+      expect((await gateway.query(document, variables)).data.client).toEqual({ clinic: null });
+    clock.advance(1);
+    gateway.sandbox.moveClient(ids.client(20), ids.clinician(0));
+    gateway.sandbox.startSession(ids.client(20));
+    gateway.sandbox.settle();
+    await gateway.sandbox.delivered();
+    const { data } = await gateway.query(document, variables);
+    expect(data.client).toEqual({ clinic: { clinicId: ids.clinic(0) } });
+  });
+
   it('is not answered from the cache after an edit, which may have no event', async () => {
     const { ids, events } = gateway.sandbox;
     const [id, note] = [ids.session(5, 0), ids.note(5, 0)];

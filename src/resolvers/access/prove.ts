@@ -157,7 +157,11 @@ export function findRow(ref: ListedRef, ctx: Context): Promise<ListedRef | undef
   const key = [ref.type, ref.id, ...Object.values(parentsOf(ref))].join(':');
   const lookup = ctx.lookups.get(key) ?? lookUpRow(ref, ctx);
   ctx.lookups.set(key, lookup);
-  return lookup;
+  return lookup.then((found) => {
+    // Never cache an absence: an event may name the list that holds the record by then.
+    if (!found) ctx.doNotCache();
+    return found;
+  });
 }
 
 async function lookUpRow(ref: ListedRef, ctx: Context): Promise<ListedRef | undefined> {
