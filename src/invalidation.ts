@@ -8,17 +8,20 @@ export type Invalidation = ReturnType<typeof createInvalidation>;
 
 /**
  * Events and changes invalidate the cached answers that they make stale, on every instance. `onChanged` is called with
- * each path that is stale for another reason than an event of the log.
+ * each path that is stale for another reason than an event of the log, or without one if any path may be.
  */
-export function createInvalidation(partner: Partner, bus: Bus, onChanged: (path: string) => void) {
+export function createInvalidation(partner: Partner, bus: Bus, onChanged: (path?: string) => void) {
   function invalidate(stale: readonly string[]): void {
     partner.invalidate(stale);
-    stale.forEach(onChanged);
+    for (const path of stale) onChanged(path);
   }
 
   bus.subscribe(
     (message) => invalidate(JSON.parse(message) as readonly string[]),
-    () => partner.invalidateAll(),
+    () => {
+      partner.invalidateAll();
+      onChanged();
+    },
   );
 
   /** Never rejects: the change was made. */

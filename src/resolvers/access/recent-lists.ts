@@ -36,7 +36,7 @@ export function createRecentLists(now: () => number) {
   /** Where a client's last events said they were, the newest first. They come in any order, so all of them count. */
   const locations = new LRUCache<string, readonly EventLocation[]>(perClient);
 
-  /** When a change here, or on another instance, may last have added a row to the list with each path. */
+  /** When a change on any instance may last have added a row to the list with this path; with an empty one, to any. */
   const changed = new LRUCache<string, number>(perClient);
 
   /** When an assessment of each client last came: such an event names no list. */
@@ -62,13 +62,13 @@ export function createRecentLists(now: () => number) {
       const known = lists.get(pathOf(list));
       if (known && !list.filter) known.fullScan = { at, total };
     },
-    /** After a change that may have added a row to the list with this path. A scan that began before it may end later. */
-    recordChange: (path: string): void => void changed.set(path, now()),
+    /** A change may have added a row to this list; without a path, to any. A scan that began before it may end later. */
+    recordChange: (path = ''): void => void changed.set(path, now()),
     /** True if the list was fully scanned within the last minute without the record, and is as long as it was then. */
     isAbsent(list: ListRef, id: string, total: number): boolean {
       const { rows, fullScan: read } = lists.get(pathOf(list)) ?? {};
       if (!rows || read?.total !== total || read.at + PROOF_MS <= now()) return false;
-      if (read.at <= (changed.get(pathOf(list)) ?? 0)) return false;
+      if ([pathOf(list), ''].some((path) => (changed.get(path) ?? 0) >= read.at)) return false;
       // With fewer rows than the list has, some are not known. A later event that names the record may follow a move.
       if (rows.size < total || rows.has(id)) return false;
       return locationsOf(id).every(({ at }) => at < read.at);

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { viewerWith } from '../../support/access/viewers.ts';
 import { type Gateway, openGateway } from '../../support/gateway.ts';
+import { openRelay } from '../../support/faults/relay.ts';
 import { type RedisServer, redisAvailable, startRedis } from '../../support/redis-server.ts';
 import { clientOf, cursorNow, subscribeTo } from '../../support/ws/graphql-client.ts';
 
@@ -77,6 +78,38 @@ describe.skipIf(!redisAvailable)('two instances on one Redis', () => {
       shown: true,
       clients: { totalCount: before.clients.totalCount },
     });
+  });
+
+  it('an assessment of a client who was assigned at one is shown at another that was cut off then', async () => {
+    const { ids } = one.sandbox;
+    const [client, clinician] = [ids.client(1_101), ids.clinician(5)];
+    await using relay = await openRelay(redis.port);
+    const env = { REDIS_URL: `redis://127.0.0.1:${relay.port}` };
+    await using three = await openGateway({ env, sandbox: one.sandbox });
+    const viewer = await viewerWith(three, [`clinician:${clinician}`]);
+    const LOG = `{ viewer { clinicians { clients(first: 1) { nodes { clientId } } } }
+      events(first: 100, filter: { types: [ASSESSMENT_COMPLETED] }) { nodes { type } } }`;
+    const complete = async () => {
+      one.sandbox.completeAssessments(client);
+      await one.sandbox.delivered();
+    };
+    await complete();
+    const { data } = await viewer(LOG);
+    expect(data.events.nodes).toEqual([]);
+    relay.redirectTo(1);
+    relay.cut();
+    await one.query(
+      `mutation ($input: AssignSecondaryCliniciansInput!) {
+        assignSecondaryClinicians(input: $input) { __typename } }`,
+      { input: { clientId: client, clinicianIds: [clinician] } },
+    );
+    one.sandbox.moveClient(client, clinician);
+    one.sandbox.removeClient(data.viewer.clinicians[0].clients.nodes[0].clientId);
+    relay.redirectTo(redis.port);
+    await expect.poll(async () => (await viewer(LOG)).errors, { timeout: 10_000 }).toBeUndefined();
+    await complete();
+    const shown = async () => (await viewer(LOG)).data.events.nodes.length;
+    await expect.poll(shown, { timeout: 3_000 }).toBeGreaterThan(0);
   });
 
   it('a query to the other, sent after the event, never returns the old note', async () => {
