@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
 
 import type { EventFacts } from '../../events/partner-event.ts';
-import { type Page, type Row, lastPageOf } from '../../page.ts';
+import { type Page, type Row, firstOffsetOf } from '../../page.ts';
 import { type ListName, type ListRef, cachePathOf } from '../../rest/lists.ts';
 import { LISTS } from '../refs.ts';
 
@@ -80,10 +80,9 @@ export function createRecentLists(now: () => number) {
       const known: RecentList = lists.get(path) ?? { rows: new Map(), pages: new Map() };
       // A later call may have been answered earlier: its times stay.
       if (!list.filter) {
-        const isLast = page >= lastPageOf(total);
-        // Pages that once followed the last one are past the end.
-        const following = isLast ? [...known.pages.keys()].filter((each) => each > page) : [];
-        for (const each of [page, ...following])
+        // Any page has the list's length, and so shows which pages are past the end.
+        const pastEnd = [...known.pages.keys()].filter((each) => firstOffsetOf(each) >= total);
+        for (const each of [page, ...pastEnd])
           known.pages.set(each, Math.max(at, known.pages.get(each) ?? at));
       }
       for (const row of rows) {
