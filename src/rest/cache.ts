@@ -42,8 +42,8 @@ export function createResponseCache(clock: Clock) {
   });
   /** When each path was last invalidated. Fewer than 10,000 paths are invalidated during one call. */
   const invalidatedAt = new LRUCache<string, number>({ max: 10_000 });
-  /** The length of each list. Limited by `maxSize`, since lru-cache allocates memory for `max` up front. */
-  const totals = new LRUCache<string, number>({
+  /** The length of each list, and as of when. Limited by `maxSize`, since lru-cache allocates memory for `max` up front. */
+  const totals = new LRUCache<string, { total: number; askedAt: number }>({
     maxSize: 50_000,
     sizeCalculation: () => 1,
     // A filter may have the name of a patient in it.
@@ -87,14 +87,15 @@ export function createResponseCache(clock: Clock) {
     invalidateAll: (): void => entries.clear(),
 
     /** A list's length as last seen, kept long after its rows. A hint, not a fact. */
-    totalOf: (listKey: string): number | undefined => totals.get(listKey),
+    totalOf: (listKey: string): number | undefined => totals.get(listKey)?.total,
 
-    /** If the length changed, drops the cached pages: a window must not mix two states of the list. */
-    setTotal(listKey: string, path: string, total: number): void {
+    /** If the length changed, drops the cached pages: a window must not mix two states. False if it is outdated. */
+    setTotal(listKey: string, path: string, total: number, askedAt: number): boolean {
       const last = totals.get(listKey);
-      if (last === total) return;
-      totals.set(listKey, total);
-      if (last !== undefined) drop(path);
+      if (last && last.askedAt > askedAt) return last.total === total;
+      totals.set(listKey, { total, askedAt });
+      if (last && last.total !== total) drop(path);
+      return true;
     },
 
     close: (): void => clearInterval(purging),

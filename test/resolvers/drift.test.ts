@@ -132,6 +132,29 @@ describe('between two pages of a traversal', () => {
   });
 });
 
+it('keeps the length of a later page although an earlier call for another page is answered last', async () => {
+  const list = untouched(0);
+  const LIST = 'GET /clinicians/:id/clients';
+  const { data } = await gateway.query(
+    'query($id: ID!) { clinician(id: $id) { clients { totalCount nodes { raw } } } }',
+    { id: list.id },
+  );
+  const { nodes, totalCount: totalItems } = data.clinician.clients;
+  const meta = { totalItems, totalPages: Math.ceil(totalItems / 10), currentPage: 1 };
+  const body = { data: nodes.map(({ raw }: Json) => raw), meta };
+  clock.advance(EXPIRED);
+  sandbox.resetCounts();
+  const answer = Promise.withResolvers<void>();
+  sandbox.answerNext(LIST, { heldUntil: answer.promise, body });
+  const slow = gateway.query(DOCUMENT, { id: list.id, first: 10 });
+  await expect.poll(() => sandbox.countOf(LIST)).toBe(1);
+  list.add('tail');
+  expect((await step(list, { last: 3 })).rows).toEqual(list.rows.slice(-3));
+  answer.resolve();
+  await slow;
+  expect((await step(list, { first: 10 })).totalCount).toBe(list.rows.length);
+});
+
 const added = fc.record({
   add: fc.array(fc.constantFrom('head', 'middle', 'tail'), { minLength: 1, maxLength: 3 }),
 });

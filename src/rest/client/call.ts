@@ -169,8 +169,8 @@ export class Call {
     const { askedAt } = this;
     const entry: CacheEntry = { key, invalidatedBy, value, askedAt, expiresAt, validity };
     if (this.client.detach(this)) {
-      if (listKey !== undefined) cache.setTotal(listKey, path, (value as Page<unknown>).total);
-      cache.set(entry, bytes);
+      if (!listKey || cache.setTotal(listKey, path, (value as Page<unknown>).total, askedAt))
+        cache.set(entry, bytes);
     }
     this.isOver = true;
     for (const { resolve } of this.waiters) resolve(entry);
