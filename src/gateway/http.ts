@@ -29,6 +29,9 @@ export function createHttpHandler(
     setCommonHeaders(res);
     const isPage = req.method === 'GET' && req.headers.accept?.includes('text/html');
     if (pages && isPage) return pages.graphiql(req, res);
+    // Yoga builds a URL with it, and would send the stack of the error.
+    if (!URL.canParse(`http://${req.headers.host || 'localhost'}`))
+      return reject(res, 400, 'The "Host" header must name a host.');
     res.setHeader('cache-control', 'no-store');
     await yoga(req, res, { subscription });
   };

@@ -59,6 +59,14 @@ const REFUSED: Readonly<Record<string, readonly [number, Odd]>> = {
   'a header over two lines': [400, { headers: { X: 'a\r\n b' } }],
   'a header with a NUL': [400, { headers: { X: 'a\0b' } }],
   'no host': [400, { headers: { Host: undefined } }],
+  'a host with a space, for an event stream': [
+    400,
+    { headers: { Host: 'a b', Accept: 'text/event-stream' } },
+  ],
+  'a port above 65,535, in a preflight': [
+    400,
+    { line: 'OPTIONS /graphql HTTP/1.1', headers: { Host: 'a:65536' } },
+  ],
   'a URL of another host': [400, { line: 'POST http://evil.example/graphql HTTP/1.1' }],
   'an authority for a path': [400, { line: 'POST evil.example:80 HTTP/1.1' }],
   'HTTP/3.7': [400, { line: 'POST /graphql HTTP/3.7' }],
