@@ -43,22 +43,24 @@ export function createErrorMasking(
     const located = error instanceof GraphQLError ? error : undefined;
     const cause = located ? (located.originalError ?? undefined) : error;
     const where = { nodes: located?.nodes, path: located?.path };
+    const isStoreDown = hasCode(cause, 'STORE_UNAVAILABLE');
+    const status = isStoreDown || /^(UPSTREAM_|TIMEOUT)/.test(Object(cause).code) ? 503 : 400;
+    // Without a path there is no data: a subscription can't begin, or an argument is wrong.
+    const rejected = located?.path ? undefined : { status, spec: true };
     if (cause instanceof CodedError && CLIENT_CODES.has(cause.code)) {
       const { issues, retryAfter, oldestCursor } = cause as CodedError & Record<string, unknown>;
       const extensions = { issues, retryAfter, oldestCursor };
-      return new ClientError(cause.code, messageOf(cause), { ...where, extensions });
+      return new ClientError(cause.code, messageOf(cause), { ...where, extensions }, rejected);
     }
     // Without the store, access can't be proven, and "not found" would be wrong.
-    if (hasCode(cause, 'STORE_UNAVAILABLE')) {
+    if (isStoreDown) {
       const message = 'This gateway can’t reach its own store. Try again in a moment.';
-      return new ClientError('UPSTREAM_UNAVAILABLE', message, where);
+      return new ClientError('UPSTREAM_UNAVAILABLE', message, where, rejected);
     }
     // The client passed null for a variable that has a default and is used for a non-null argument, which graphql
     // notices only when it executes. The message names only the argument and its type.
-    if (located?.nodes?.[0]?.kind === Kind.VARIABLE) {
-      const rejected = located.path ? undefined : { status: 400, spec: true };
+    if (located?.nodes?.[0]?.kind === Kind.VARIABLE)
       return new ClientError('BAD_USER_INPUT', located.message, where, rejected);
-    }
     // Without a cause the error is graphql's own: a value of the wrong type, or a null for a non-null field.
     onUnexpected(cause ?? error, requestId);
     const http = located?.path ? undefined : { status: 500 };

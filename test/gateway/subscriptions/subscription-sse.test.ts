@@ -197,6 +197,32 @@ describe('a subscription over server-sent events', () => {
     expect(await next()).toBe('end');
   });
 
+  it.each([
+    ['application/json', 200],
+    ['application/graphql-response+json', 400],
+  ])('that cannot start is answered as %s with status %i', async (type, status) => {
+    const accept = `${type}, text/event-stream`;
+    const { response } = await follow('x', undefined, gateway, NOTE_READY, accept);
+    expect([response.status, response.headers.get('content-type')]).toEqual([
+      status,
+      `${type}; charset=utf-8`,
+    ]);
+    expect(await response.json()).toEqual({
+      errors: [expect.objectContaining({ message: expect.stringContaining('"after"') })],
+    });
+  });
+
+  it('that cannot start while the Partner API is down is answered 503', async () => {
+    const { answerNext, ids } = gateway.sandbox;
+    answerNext('GET /clinics/:clinicId/clients', { status: 500, body: {}, times: 3 });
+    const query = `subscription { events(filter: { clientId: "${ids.client(0)}" }) { type } }`;
+    const token = await tokenFor([`clinic:${ids.clinic(0)}`]);
+    const accept = 'application/graphql-response+json, text/event-stream';
+    const { response } = await follow(undefined, token, gateway, query, accept);
+    expect(response.status).toBe(503);
+    expect(await response.text()).toContain('"code":"UPSTREAM_UNAVAILABLE"');
+  });
+
   it('ends when the gateway shuts down, and does not delay it', async () => {
     const closing = await openGateway();
     const { next } = await follow(undefined, undefined, closing);
