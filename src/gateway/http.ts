@@ -27,7 +27,7 @@ export function createHttpHandler(
     const subscription = acceptsJson ? await answerJson(res) : undefined;
     if (acceptsJson && !subscription) return;
     setCommonHeaders(res);
-    const isPage = req.method === 'GET' && req.headers.accept?.includes('text/html');
+    const isPage = /^(GET|HEAD)$/.test(req.method!) && req.headers.accept?.includes('text/html');
     if (pages && isPage) return pages.graphiql(req, res);
     // Yoga builds a URL with it, and would send the stack of the error.
     if (!URL.canParse(`http://${req.headers.host || 'localhost'}`))

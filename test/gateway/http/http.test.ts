@@ -94,6 +94,10 @@ it('answers HEAD where it answers GET', async () => {
   for (const path of ['/healthz', '/readyz', '/metrics'])
     expect((await request({ method: 'HEAD' }, path)).status).toBe(200);
   expect((await request({ method: 'HEAD' }, '/webhooks')).status).toBe(405);
+  const asPage = { headers: { accept: 'text/html' } };
+  const [page, head] = [await request(asPage), await request({ ...asPage, method: 'HEAD' })];
+  expect([head.status, await head.text()]).toEqual([200, '']);
+  expect(head.headers.get('etag')).toBe(page.headers.get('etag'));
 });
 
 it('shows metrics only to those who have METRICS_TOKEN, if it is set', async () => {
