@@ -6,6 +6,8 @@ import { type FetchAPI, getSSEProcessor } from 'graphql-yoga';
 import { endOfTurn } from '../../end-of-turn.ts';
 import { CodedError } from '../../errors.ts';
 import { requestIdOf } from '../../observability/request-id.ts';
+import { MESSAGES } from '../../viewer/authenticate.ts';
+import { hasExpired } from '../../viewer/viewer.ts';
 import { forClient, requestRejected } from '../client-error.ts';
 import { acceptedBy, commonHeaders, createBodyTextReader, requestProblem } from '../request.ts';
 import { SHORT_OF_MEMORY, UNREAD_RESPONSES, parseParams, runOperation } from '../run-operation.ts';
@@ -45,6 +47,9 @@ export function createHttpRequests(parts: GatewayParts, answers: AnswerCache) {
     try {
       if (authError) throw authError; // Not one of ours: it is masked and logged below.
       const body = await readBody(req);
+      // A body may take half a minute.
+      if (hasExpired(context.viewer!))
+        throw requestRejected(401, MESSAGES.expired, 'UNAUTHENTICATED');
       const cached = answers.find(context, body);
       if (cached) return cached;
       const result = await runOperation(yoga, parts, context, parseParams(body, trusted));

@@ -2,7 +2,7 @@ import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { once } from 'node:events';
 import { type Socket, connect } from 'node:net';
 
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 
 import { openIssuer } from '../../support/faults/issuer.ts';
 import { type Gateway, openGateway, tokenFor } from '../../support/gateway.ts';
@@ -189,6 +189,25 @@ it('a client that leaves before its large response is made has none that it has 
   await closed;
   expect((await query(large)).status).toBe(200);
 });
+
+it.each(['application/json', 'text/event-stream'])(
+  'a token that expires while the body arrives is rejected, for %s',
+  async (accept) => {
+    const { hostname, port } = new URL(gateway.url);
+    const body = JSON.stringify({ query: '{ viewer { subject } }' });
+    const client = connect(Number(port), hostname).setEncoding('utf8');
+    const headers = head.replace('1000', String(body.length));
+    client.write(`POST /graphql HTTP/1.1\r\nAccept: ${accept}\r\n${headers}${body.slice(0, 9)}`);
+    // By now the server has read the headers, and verified the token.
+    await gateway.query('{ viewer { subject } }');
+    vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 3_600_000 });
+    onTestFinished(() => void vi.useRealTimers());
+    client.write(body.slice(9));
+    const [response] = await once(client, 'data');
+    expect(response).toMatch(/^HTTP\/1.1 401 .*"The bearer token has expired\."/s);
+    client.destroy();
+  },
+);
 
 it('an event stream whose client leaves while its token is verified does not count as open', async () => {
   await using issuer = await openIssuer();
