@@ -143,6 +143,7 @@ const CASES: readonly [string, object, ...string[]][] = [
   ],
   ['{ viewer "Sentinel" }', {}, 'Syntax Error: Expected Name, found String.'],
   ['{ viewer(a: "\\uSent") }', {}, 'Syntax Error: Invalid Unicode escape sequence.'],
+  ['{ viewer(a: .1555) }', {}, 'Syntax Error: Invalid number, expected digit before "."'],
   ['{ viewer """Sentinel" here""" }', {}, 'Syntax Error: Expected Name, found BlockString.'],
   // Windows.
   [

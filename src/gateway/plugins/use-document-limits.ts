@@ -74,8 +74,8 @@ export function parseWithinLimits(source: string, limits: Limits): DocumentNode 
 
 const tooLarge = (message: string) => operationRejected('BAD_USER_INPUT', message);
 
-/** The parser quotes the unexpected token: names may be returned to the client, values may not. */
-const QUOTED_VALUE = /\b(BlockString|String|Int|Float|escape sequence):? ".*"/s;
+/** The parser quotes the unexpected token, or `.5` as "0.5": names may be returned to the client, values may not. */
+const QUOTED_VALUE = /\b(BlockString|String|Int|Float|escape sequence):? ".*"|, did you mean "0.*/s;
 
 function parseTokens(source: string, maxTokens: number): DocumentNode {
   try {

@@ -14,9 +14,9 @@ const CODES: ReadonlySet<unknown> = new Set([
   'PERSISTED_QUERY_NOT_SUPPORTED',
 ]);
 
-/** Text that only internal errors have. */
+/** Text that only internal errors have, and suggestions of names. After a comma graphql's parser suggests punctuation. */
 const INTERNALS =
-  /node_modules|\.[cm]?[jt]s:\d|\/src\/|Cannot (read|set|convert)|is not (a function|iterable)|(Type|Range|Reference)Error|Maximum call stack|did you mean/i;
+  /node_modules|\.[cm]?[jt]s:\d|\/src\/|Cannot (read|set|convert)|is not (a function|iterable)|(Type|Range|Reference)Error|Maximum call stack|[^,] did you mean/i;
 
 interface GraphQLErrorLike {
   readonly message?: unknown;
