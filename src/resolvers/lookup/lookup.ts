@@ -201,8 +201,8 @@ export class Lookup {
       return { rescanSince: recentLists.now() };
     // Cached and new pages may not fit together: as many rows may have been added as were removed in between.
     const isMixed = oldest < began && Math.max(...times) >= began;
-    // Not `began`: cached pages do not show what an event between the two has changed.
-    if (!isMixed) recentLists.recordFullScan(list, total, oldest);
+    // Cached pages may be seconds apart: a row that has moved since could be on none of them.
+    if (oldest >= began) recentLists.recordFullScan(list, total, began);
     return { rescanSince: isMixed ? began : undefined };
   }
 

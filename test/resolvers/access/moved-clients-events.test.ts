@@ -279,6 +279,24 @@ describe('an assessment of a client whose place in the list has changed', () => 
     expect(await logAfterAssessment(clients[9], gateway)).toEqual(SHOWN);
   });
 
+  it('is in the log if they have moved up between two pages that were read seconds apart', async () => {
+    const viewer = await viewerWith(gateway, grants());
+    await using other = await openGateway({ sandbox: gateway.sandbox });
+    const clients = await readFirst(100, other);
+    await readFirst(20, gateway);
+    gateway.sandbox.removeClient(clients[0]!);
+    gateway.sandbox.addClient(ids.clinician(0), 'tail');
+    clock.advance(3_000);
+    const others = `clients(last: ${clients.length - 20}) { nodes { clientId } }`;
+    const { data } = await viewer(`{ viewer { clinicians { ${others} } } }`);
+    expect(data.viewer.clinicians[0].clients.nodes).not.toContainEqual({ clientId: clients[20] });
+    clock.advance(500);
+    // Looked up in the cached pages.
+    const absent = await viewer(`{ client(id: "${ids.client(1_101)}") { firstName } }`);
+    expect(absent.data.client).toBeNull();
+    expect(await logAfterAssessment(clients[20], gateway)).toEqual(SHOWN);
+  });
+
   it('is in the log if they were assigned here, and the list is as long as before', async () => {
     const clients = await readFirst(100, gateway);
     const [client, clinician] = [ids.client(1_100), ids.clinician(0)];
