@@ -212,14 +212,6 @@ export async function openHub(parts: HubParts) {
     get position(): Position {
       return position;
     },
-    /** Another one since the log was lost. */
-    get epoch(): string {
-      return epoch;
-    },
-    /** Throws EventsExpired if the log was lost since it had this epoch: what was read may be of two logs. */
-    async requireEpoch(former: string): Promise<void> {
-      if (former !== epoch) throw expired(await log.bounds());
-    },
     /** Resolves when this instance has applied the event, or after a second: to whether it has. */
     async whenApplied(at: Position): Promise<boolean> {
       if (at <= position) return true;

@@ -61,9 +61,10 @@ export async function eventsSince(args: WindowArgs, filter: EventFilter, ctx: Co
   const { count: first } = sizeOf(args);
   ctx.doNotCache();
   await requireFilterAccess(filter, ctx);
-  const { epoch } = ctx.hub;
+  const origin = ctx.hub.cursorAt(0);
   const { found, next } = await readEvents(args, first, filter, ctx);
-  await ctx.hub.requireEpoch(epoch);
+  // Throws EventsExpired if the log was lost meanwhile: what was read may be of two logs.
+  if (ctx.hub.cursorAt(0) !== origin) await ctx.hub.resume(origin);
   const edges = found.slice(0, first).map((node) => {
     auditEventRead(node, ctx);
     return { cursor: ctx.hub.cursorAt(node.position, node.receivedAt), node };
