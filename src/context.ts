@@ -5,7 +5,7 @@ import type { Need } from './connection/window.ts';
 import { CodedError } from './errors.ts';
 import type { EventHub } from './events/event-hub.ts';
 import type { Invalidation } from './invalidation.ts';
-import { type Loaded, whenLoaded } from './loaded.ts';
+import { type MaybePromise, mapMaybePromise } from './maybe-promise.ts';
 import type { Audit } from './observability/log.ts';
 import type { Page } from './page.ts';
 import type { RecentLists } from './resolvers/access/recent-lists.ts';
@@ -78,7 +78,7 @@ export function createContext(
     seenPages: new Set<Page<ListedRef>>(),
     /** Look-ups of records and checks of access: each is made once per operation. */
     lookups: new Map<string, Promise<ListedRef | undefined>>(),
-    accessChecks: new Map<string, Loaded<boolean>>(),
+    accessChecks: new Map<string, MaybePromise<boolean>>(),
     /** What each connection field needs. graphql-jit passes the same nodes for all parents. */
     connectionNeeds: new Map<readonly FieldNode[], Need>(),
     /** How many events it may still read of the log. */
@@ -96,9 +96,9 @@ export function createContext(
       return isProven();
     },
     /** The client that the event log names for the session. The answer is cached only while it names no other. */
-    clientIdFromLog(sessionId: Uuid): Loaded<Uuid | null | undefined> {
+    clientIdFromLog(sessionId: Uuid): MaybePromise<Uuid | null | undefined> {
       const find = () => services.hub.clientIdFromLog(sessionId);
-      return whenLoaded(find(), (clientId) => {
+      return mapMaybePromise(find(), (clientId) => {
         cachePolicy.proofs.push(() => find() === clientId);
         return clientId;
       });

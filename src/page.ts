@@ -1,4 +1,4 @@
-import type { Loaded } from './loaded.ts';
+import type { MaybePromise } from './maybe-promise.ts';
 
 /** The Partner API ignores any page-size parameter: every page but the last holds exactly ten rows. */
 export const PAGE_SIZE = 10;
@@ -21,7 +21,7 @@ export interface PagedList<T> {
    * Synchronous when cached; called twice within an operation, it makes one request. With `since`, the page was asked
    * for after that time and after the operation began. A page past the end is empty, or fails with code `NOT_FOUND`.
    */
-  loadPage(page: number, since?: number): Loaded<Page<T>>;
+  loadPage(page: number, since?: number): MaybePromise<Page<T>>;
   /** The length from an earlier answer, which may be outdated. */
   totalHint(): number | undefined;
 }

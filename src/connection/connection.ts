@@ -1,5 +1,5 @@
 import { CodedError, hasCode } from '../errors.ts';
-import { type Loaded, whenLoaded } from '../loaded.ts';
+import { type MaybePromise, mapMaybePromise } from '../maybe-promise.ts';
 import { PAGE_SIZE, type Page, type PagedList, type Row, firstOffsetOf, pageOf } from '../page.ts';
 import { type CursorSealer, changeSeenAt, dividingOffset, hashedIds, shortHash } from './cursor.ts';
 import type { Need, WindowArgs, WindowRequest } from './window.ts';
@@ -25,12 +25,12 @@ export function loadConnection<T extends Row>(
   need: Need,
   list: PagedList<T>,
   cursors: CursorSealer,
-): Loaded<Connection<T>> {
+): MaybePromise<Connection<T>> {
   const request = parseWindowArgs(args, cursors, list.key);
   const connection = new Connection(list, cursors);
   if (need === 'nothing') return connection;
   const first = firstPagesToRead(request, need, list.totalHint());
-  return whenLoaded(connection.read(first), () => connection.locate(request, need, first));
+  return mapMaybePromise(connection.read(first), () => connection.locate(request, need, first));
 }
 
 /** A window of a list, and the pages read for it. A class, because a response may hold hundreds. */
@@ -103,20 +103,20 @@ export class Connection<T extends Row> {
   }
 
   /** Finds the window in the list as it is now. While nothing changed, the first pages are all it takes. */
-  locate(request: WindowRequest, need: Need, wanted: readonly number[]): Loaded<Connection<T>> {
+  locate(request: WindowRequest, need: Need, wanted: readonly number[]): MaybePromise<this> {
     const again = () => this.locate(request, need, wanted);
     const contradicted = this.dropContradicting(request, wanted);
-    if (contradicted) return whenLoaded(this.read(contradicted), again);
+    if (contradicted) return mapMaybePromise(this.read(contradicted), again);
     if (need === 'total') return this;
     const { after, before } = request;
     const start = after ? dividingOffset(after, 'after', this) : 0;
-    if (typeof start !== 'number') return whenLoaded(this.read(start, { fresh: true }), again);
+    if (typeof start !== 'number') return mapMaybePromise(this.read(start, { fresh: true }), again);
     const end = before ? dividingOffset(before, 'before', this) : Infinity;
-    if (typeof end !== 'number') return whenLoaded(this.read(end, { fresh: true }), again);
+    if (typeof end !== 'number') return mapMaybePromise(this.read(end, { fresh: true }), again);
     this.window = windowOf(request, { start, end }, this.totalCount);
     const pages = pagesNeeded(this.window, need);
     if (pages.every((page) => this.pages.has(page))) return this.complete(pages);
-    return whenLoaded(this.read(pages), () =>
+    return mapMaybePromise(this.read(pages), () =>
       this.rereads === MAX_REREADS ? this.complete(pages) : this.locate(request, need, pages),
     );
   }

@@ -3,7 +3,7 @@ import { setTimeout as delay, setImmediate } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
 
 import { BadInput, CodedError, StoreUnavailable } from '../errors.ts';
-import type { Loaded } from '../loaded.ts';
+import type { MaybePromise } from '../maybe-promise.ts';
 import type { Sealer } from '../sealed-text.ts';
 import type { EventLog, LogBounds, Position, Quarantine, StoredEvent } from '../store/store.ts';
 import type { Uuid } from '../uuid.ts';
@@ -247,7 +247,7 @@ export async function openHub(parts: HubParts) {
     ofSession: async (sessionId: Uuid, limit: number) =>
       (await storedOfSession(sessionId, limit)).filter((event) => event.position <= position),
     /** The client that the session's last event names; undefined without events, and null if the log can't be read. */
-    clientIdFromLog(sessionId: Uuid): Loaded<Uuid | null | undefined> {
+    clientIdFromLog(sessionId: Uuid): MaybePromise<Uuid | null | undefined> {
       const { event, isRead } = lastEvents.get(sessionId) ?? {};
       if (isRead) return event?.clientId;
       const read = clientReads.get(sessionId) ?? readClientOf(sessionId).catch(() => null);

@@ -1,6 +1,6 @@
 import type { Context } from '../context.ts';
 import type { ProgressNoteEvent, SessionEvent } from '../events/partner-event.ts';
-import { type Loaded, whenLoaded } from '../loaded.ts';
+import { type MaybePromise, mapMaybePromise } from '../maybe-promise.ts';
 import type { CacheEntry } from '../rest/cache.ts';
 import type { Endpoint } from '../rest/endpoints.ts';
 import { type NoteRecord, recordEndpoints } from '../rest/records.ts';
@@ -24,9 +24,9 @@ export const auditedTarget = ({ noteId, session }: NoteTarget) => ({
 export const noteOfSession = (session: SessionRef, _args: unknown, ctx: Context) =>
   requireAccess(session, ctx, loadNote);
 
-function loadNote(session: SessionRef, ctx: Context): Loaded<NoteRef | null> {
+function loadNote(session: SessionRef, ctx: Context): MaybePromise<NoteRef | null> {
   const entry = ctx.loaders.entry(recordEndpoints.noteOfSession, session.id, session.noteEntry);
-  return whenLoaded(entry, noteOfEntry, session, ctx);
+  return mapMaybePromise(entry, noteOfEntry, session, ctx);
 }
 
 function noteOfEntry(entry: CacheEntry<NoteRecord | null>, session: SessionRef, ctx: Context) {
@@ -57,7 +57,7 @@ function noteRef(record: NoteRecord | null, session: SessionRef | undefined, ctx
 }
 
 /** A `partner` needs no proof and may name a note by its UUID alone. */
-export function noteById(target: NoteTarget, ctx: Context): Loaded<NoteRef | null> {
+export function noteById(target: NoteTarget, ctx: Context): MaybePromise<NoteRef | null> {
   const { noteId, session } = target;
   const audited = auditedTarget(target);
   if (!session && !ctx.reach.isPartner) {
@@ -65,7 +65,7 @@ export function noteById(target: NoteTarget, ctx: Context): Loaded<NoteRef | nul
     throw NotFound.without('`sessionId` and `clientId`');
   }
   const read = (open?: SessionRef) =>
-    whenLoaded(noteRecord({ noteId, session: open }, ctx), (record) => {
+    mapMaybePromise(noteRecord({ noteId, session: open }, ctx), (record) => {
       // The arguments may be wrong: the session has to hold this very note.
       if (record && (!noteId || record.id === noteId)) return noteRef(record, open, ctx);
       auditDenial(audited, ctx);
@@ -88,7 +88,7 @@ export const noteAfterChange = async (change: NoteTarget, _args: unknown, ctx: C
 export function noteOfEvent(event: ProgressNoteEvent, _args: unknown, ctx: Context) {
   const { progressNoteId: id, sessionId } = event;
   return ifOpen(sessionOfEvent(event), ctx, (session) =>
-    whenLoaded(ctx.loaders.record(recordEndpoints.note, id), (record) => {
+    mapMaybePromise(ctx.loaders.record(recordEndpoints.note, id), (record) => {
       if (!record) return null;
       ctx.loaders.requireSame(recordEndpoints.note, id, record.sessionId, sessionId);
       ctx.loaders.requireSame(recordEndpoints.note, id, record.clientId, session.clientId);
@@ -98,7 +98,7 @@ export function noteOfEvent(event: ProgressNoteEvent, _args: unknown, ctx: Conte
 }
 
 /** True or unknown, never false: a note is finalized elsewhere, and its event may not have arrived yet. */
-export function isNoteLocked(note: NoteRef, _args: unknown, ctx: Context): Loaded<true | null> {
+export function isNoteLocked(note: NoteRef, _args: unknown, ctx: Context) {
   if (!note.record.id) return null;
   ctx.doNotCache();
   return ctx.marks.noteLocked(note.record.id).then((locked) => locked || null);
@@ -110,13 +110,13 @@ function artifact<T extends ArtifactRef['type']>(
   endpoint: Endpoint<NodeOfType<T>['record'] | null>,
 ) {
   type Value = ArtifactRef['record'] | null;
-  const load = <U>(next: (value: Value, session: SessionRef, ctx: Context) => Loaded<U>) => {
-    const check = (value: Value, session: SessionRef, ctx: Context): Loaded<U> => {
+  const load = <U>(next: (value: Value, session: SessionRef, ctx: Context) => MaybePromise<U>) => {
+    const check = (value: Value, session: SessionRef, ctx: Context): MaybePromise<U> => {
       ctx.loaders.requireSame(endpoint, session.id, value?.clientId, clientIdOf(session));
       return next(value, session, ctx);
     };
-    return (session: SessionRef, ctx: Context): Loaded<U> =>
-      whenLoaded(ctx.loaders.record<Value>(endpoint, session.id), check, session, ctx);
+    return (session: SessionRef, ctx: Context): MaybePromise<U> =>
+      mapMaybePromise(ctx.loaders.record<Value>(endpoint, session.id), check, session, ctx);
   };
 
   const read = load((record, session, ctx): NodeOfType<T> | null => {
@@ -126,7 +126,7 @@ function artifact<T extends ArtifactRef['type']>(
   });
 
   /** Without a transcript there is no MDM: a failed transcription fails both. */
-  const readStatus = load((record, session, ctx): Loaded<'ready' | 'not_ready' | 'failed'> => {
+  const readStatus = load<'ready' | 'not_ready' | 'failed'>((record, session, ctx) => {
     if (record) return 'ready';
     ctx.doNotCache();
     const failed = ctx.marks.transcriptionFailed(session.id);

@@ -2,7 +2,7 @@ import { loadConnection } from '../connection/connection.ts';
 import type { Need, WindowArgs } from '../connection/window.ts';
 import { type Context, ROW_BYTES } from '../context.ts';
 import type { PartnerEvent, SessionEvent } from '../events/partner-event.ts';
-import { type Loaded, whenLoaded } from '../loaded.ts';
+import { type MaybePromise, mapMaybePromise } from '../maybe-promise.ts';
 import { type PagedList, firstOffsetOf } from '../page.ts';
 import { type ListName, type ListRef, listKeyOf } from '../rest/lists.ts';
 import type { Uuid } from '../uuid.ts';
@@ -17,7 +17,7 @@ type RecordOfNode<R extends NodeRef> = NonNullable<R['record']>;
 
 /** Resolves an attribute of a record that may be known by id alone. In that case the record is looked up. */
 export function attribute<R extends NodeRef, K extends keyof RecordOfNode<R>>(name: K) {
-  return (ref: R, _args: unknown, ctx: Context): Loaded<RecordOfNode<R>[K] | null> =>
+  return (ref: R, _args: unknown, ctx: Context): MaybePromise<RecordOfNode<R>[K] | null> =>
     ref.record && ref.open
       ? ctx.responseSize.addValue((ref.record as RecordOfNode<R>)[name])
       : byId(ref as ListedRef, true, ctx).then((found) =>
@@ -46,7 +46,7 @@ export const linkTo = <T extends ListedRef['type']>(type: T, id: Uuid, parents?:
   ({ type, id, open: false, linked: true, ...parents }) as NodeOfType<T>;
 
 /** The id of a record's parent, which is looked up if it is not known. */
-const parentId = (ref: ListedRef, name: keyof Parents, ctx: Context): Loaded<Uuid | undefined> =>
+const parentId = (ref: ListedRef, name: keyof Parents, ctx: Context) =>
   ref[name] ?? findRow(ref, ctx).then((found) => found?.[name]);
 
 /**
@@ -55,7 +55,8 @@ const parentId = (ref: ListedRef, name: keyof Parents, ctx: Context): Loaded<Uui
  */
 export function parentLink<R extends ListedRef, T extends 'Organization' | 'Clinic' | 'Client'>(
   type: T,
-  parentIdOf = (ref: R, ctx: Context) => parentId(ref, `${kindOf(type)}Id`, ctx),
+  parentIdOf = (ref: R, ctx: Context): MaybePromise<Uuid | undefined> =>
+    parentId(ref, `${kindOf(type)}Id`, ctx),
 ) {
   function toLink(id: Uuid | undefined, ref: R, ctx: Context): NodeOfType<T> | null {
     if (!id) return null;
@@ -66,14 +67,14 @@ export function parentLink<R extends ListedRef, T extends 'Organization' | 'Clin
     const open = ref.type === 'Session' && ref.open && !ctx.reach.holds('session', ref.id);
     return { ...linkTo(type, id), open };
   }
-  const read = (ref: R, ctx: Context) => whenLoaded(parentIdOf(ref, ctx), toLink, ref, ctx);
+  const read = (ref: R, ctx: Context) => mapMaybePromise(parentIdOf(ref, ctx), toLink, ref, ctx);
   return (ref: R, _args: unknown, ctx: Context) =>
     ref.open || ref.linked ? read(ref, ctx) : ifOpen(ref, ctx, () => read(ref, ctx));
 }
 
 /** The clinic whose list holds the client, or that of the clinician whose list does. */
 export const clinicOfClient = parentLink('Clinic', (client: NodeOfType<'Client'>, ctx) =>
-  whenLoaded(
+  mapMaybePromise(
     client.clinicId || client.clinicianId ? client : findRow(client, ctx),
     ({ clinicId, clinicianId }: Parents = {}, context: Context) =>
       clinicianId && !clinicId
@@ -86,7 +87,7 @@ export const clinicOfClient = parentLink('Clinic', (client: NodeOfType<'Client'>
 /** The client in the session's id or list. Otherwise it is looked up by the client argument or in the event log. */
 const clientOfOpenSession = parentLink('Client', (session: SessionRef, ctx) => {
   if (session.clientId || session.namedParents?.clientId) return parentId(session, 'clientId', ctx);
-  return whenLoaded(ctx.clientIdFromLog(session.id), (found) => found ?? undefined);
+  return mapMaybePromise(ctx.clientIdFromLog(session.id), (found) => found ?? undefined);
 });
 
 /** Only the client's id: they may have moved since the event, and not all who see it may know where to. */

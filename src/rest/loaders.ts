@@ -1,5 +1,5 @@
 import DataLoader from 'dataloader';
-import { type Loaded, whenLoaded } from '../loaded.ts';
+import { type MaybePromise, mapMaybePromise } from '../maybe-promise.ts';
 import type { Uuid } from '../uuid.ts';
 import type { CacheEntry } from './cache.ts';
 import type { Endpoint } from './endpoints.ts';
@@ -32,18 +32,18 @@ export class Loaders {
 
   /** With `since`, a page that was asked for after that time. */
   page<N extends ListName>(list: ListRef<N>, page: number, since?: number) {
-    return whenLoaded(this.read(pageTarget(list, page, since)), ({ value }) => value);
+    return mapMaybePromise(this.read(pageTarget(list, page, since)), ({ value }) => value);
   }
 
   /** With `fresh`, one that was asked for after `freshSince`. */
-  record<T>(endpoint: Endpoint<T>, id?: Uuid, { fresh = false } = {}): Loaded<T> {
+  record<T>(endpoint: Endpoint<T>, id?: Uuid, { fresh = false } = {}): MaybePromise<T> {
     const path = endpoint.path(id);
-    const since = fresh ? this.freshSince : 0;
-    return whenLoaded(this.read({ endpoint, id, key: path, path, since }), ({ value }) => value);
+    const target = { endpoint, id, key: path, path, since: fresh ? this.freshSince : 0 };
+    return mapMaybePromise(this.read(target), ({ value }) => value);
   }
 
   /** The same with its validity, for a caller that keeps it: `kept` is not looked up again while it is current. */
-  entry<T>(endpoint: Endpoint<T>, id: Uuid, kept?: CacheEntry<T>): Loaded<CacheEntry<T>> {
+  entry<T>(endpoint: Endpoint<T>, id: Uuid, kept?: CacheEntry<T>): MaybePromise<CacheEntry<T>> {
     const known = kept && this.known.get(kept.key);
     if (known) return known as CacheEntry<T>;
     // Valid when the operation began, or last changed something: to ask for the time again would cost each row of a list.
@@ -68,7 +68,7 @@ export class Loaders {
     throw new PartnerError('UPSTREAM_BAD_RESPONSE', template, 'the answer is about another record');
   }
 
-  private read<T>(target: Target<T>): Loaded<CacheEntry<T>> {
+  private read<T>(target: Target<T>): MaybePromise<CacheEntry<T>> {
     const { endpoint, key, since = 0 } = target;
     // The key names the endpoint, and with it the type of what is cached under it.
     const known = since === 0 ? this.known.get(key) : undefined;

@@ -3,10 +3,9 @@ import type { GraphQLResolveInfo } from 'graphql';
 import type { WindowArgs } from '../connection/window.ts';
 import type { Context } from '../context.ts';
 import { BadInput, NotFound } from '../errors.ts';
-import type { Loaded } from '../loaded.ts';
 import { mdms, noteById, scoreById, transcripts } from '../resolvers/artifacts.ts';
 import { byId, granted, organizationsOfViewer } from '../resolvers/records.ts';
-import { type ListedRef, type NodeOfType, type NodeRef, kindOf } from '../resolvers/refs.ts';
+import { type ListedRef, type NodeOfType, kindOf } from '../resolvers/refs.ts';
 import { recordEndpoints } from '../rest/records.ts';
 import type { Uuid } from '../uuid.ts';
 import type { GrantedKind } from '../viewer/viewer.ts';
@@ -84,7 +83,7 @@ const recordById = <T extends Capitalize<GrantedKind>>(type: T, ...parents: Pare
 
 const MAX_NODES = 100;
 
-function nodeById(node: NodeId, ctx: Context, info: GraphQLResolveInfo): Loaded<NodeRef | null> {
+function nodeById(node: NodeId, ctx: Context, info: GraphQLResolveInfo) {
   const { type, id, clientId } = node;
   const session = sessionIn(node);
   if (type === 'ProgressNote') return noteById({ noteId: id as Uuid | undefined, session }, ctx);

@@ -1,5 +1,5 @@
 import { type Context, SIGNED_BYTES } from '../context.ts';
-import { type Loaded, whenLoaded } from '../loaded.ts';
+import { type MaybePromise, mapMaybePromise } from '../maybe-promise.ts';
 import { findRow } from '../resolvers/access/prove.ts';
 import { attribute, clinicOfClient, parentLink } from '../resolvers/records.ts';
 import type { ClientRef, NodeRef, NodeType, SessionRef } from '../resolvers/refs.ts';
@@ -21,7 +21,7 @@ Every argument of type ID that names a record takes the global id or the bare UU
   }),
 });
 
-function globalIdOf(node: NodeRef, _args: unknown, ctx: Context): Loaded<string> {
+function globalIdOf(node: NodeRef, _args: unknown, ctx: Context): MaybePromise<string> {
   ctx.responseSize.add(SIGNED_BYTES);
   const session = node.type === 'Session' ? node : 'session' in node && node.session;
   if (session) return idWithSession(node.type, session, ctx);
@@ -31,7 +31,7 @@ function globalIdOf(node: NodeRef, _args: unknown, ctx: Context): Loaded<string>
 }
 
 /** The id of a session or of its note, transcript or MDM, including the session's client if that is proven. */
-function idWithSession(type: NodeType, session: SessionRef, ctx: Context): Loaded<string> {
+function idWithSession(type: NodeType, session: SessionRef, ctx: Context): MaybePromise<string> {
   const { id } = session;
   // A viewer whose grant names the session may not know its client.
   if (ctx.reach.holds('session', id)) return encode(type, id, undefined, ctx);
@@ -40,7 +40,7 @@ function idWithSession(type: NodeType, session: SessionRef, ctx: Context): Loade
     return ((session.globalIds ??= {})[type] ??= encode(type, id, session.clientId, ctx));
   // A client that an argument names goes into the id once a list has confirmed it.
   const confirmed = session.namedParents?.clientId ? findRow(session, ctx) : undefined;
-  return whenLoaded(confirmed, (found) => encode(type, id, found?.clientId, ctx));
+  return mapMaybePromise(confirmed, (found) => encode(type, id, found?.clientId, ctx));
 }
 
 const encode = (type: NodeType, id: Uuid, clientId: Uuid | undefined, { ids }: Context) =>
@@ -86,7 +86,7 @@ function knownStatus(text: string | null, { onUnknownStatus }: Context) {
 }
 
 const statusOf = (client: ClientRef, args: unknown, ctx: Context) =>
-  whenLoaded(readStatus(client, args, ctx), knownStatus, ctx);
+  mapMaybePromise(readStatus(client, args, ctx), knownStatus, ctx);
 
 objectType('Client', 'A client: the patient.', (t) => ({
   clientId: t.expose('id', required('UUID', 'UUID of the client.')),

@@ -14,7 +14,7 @@ import {
 import { type CompiledQuery, compileQuery, isCompiledQuery } from 'graphql-jit';
 import { LRUCache } from 'lru-cache';
 
-import { type Loaded, whenLoaded } from '../../loaded.ts';
+import { type MaybePromise, mapMaybePromise } from '../../maybe-promise.ts';
 import type { ExecutionContext, GatewayPlugin } from '../yoga.ts';
 import { createShapeOf } from './use-document-limits.ts';
 
@@ -62,14 +62,14 @@ export function createExecutor(maxCompiled = 2_000) {
     return query;
   }
 
-  return (args: ValidatedExecutionArgs): Loaded<ExecutionResult> => {
+  return (args: ValidatedExecutionArgs): MaybePromise<ExecutionResult> => {
     const query = compiled.get(args.operation) ?? compileAtSecondUse(args);
     if (!query || hasNullForDefault(args)) return executeRootSelectionSet(args);
     const { rootValue, contextValue, rawVariableValues } = args;
     // graphql-jit would take a variable named `toString` that is left out from `Object.prototype`.
     const variables = Object.assign(Object.create(null), rawVariableValues);
-    const result: Loaded<ExecutionResult> = query.query(rootValue, contextValue, variables);
-    return whenLoaded(result, (loaded) => withNodes(loaded, args));
+    const result: MaybePromise<ExecutionResult> = query.query(rootValue, contextValue, variables);
+    return mapMaybePromise(result, (loaded) => withNodes(loaded, args));
   };
 }
 

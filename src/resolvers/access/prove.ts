@@ -1,5 +1,5 @@
 import type { Context } from '../../context.ts';
-import { type Loaded, whenLoaded } from '../../loaded.ts';
+import { type MaybePromise, mapMaybePromise } from '../../maybe-promise.ts';
 import type { Uuid } from '../../uuid.ts';
 import { NotFound } from '../../errors.ts';
 import { Lookup } from '../lookup/lookup.ts';
@@ -26,10 +26,10 @@ export function auditDenial({ type, id }: RecordName, { audit }: Context): void 
 export function requireAccess<R extends ListedRef, T>(
   ref: R,
   ctx: Context,
-  read: (ref: R, ctx: Context) => Loaded<T>,
-): Loaded<T> {
+  read: (ref: R, ctx: Context) => MaybePromise<T>,
+): MaybePromise<T> {
   if (ref.open) return read(auditRead(ref, ctx), ctx);
-  return whenLoaded(asOpen(ref, ctx), (open) => {
+  return mapMaybePromise(asOpen(ref, ctx), (open) => {
     if (open) return read(auditRead(open, ctx), ctx);
     auditDenial(ref, ctx);
     throw new NotFound();
@@ -40,10 +40,10 @@ export function requireAccess<R extends ListedRef, T>(
 export function ifOpen<R extends ListedRef, T>(
   ref: R,
   ctx: Context,
-  read: (open: R) => Loaded<T | null>,
+  read: (open: R) => MaybePromise<T | null>,
   denied: RecordName = ref,
-): Loaded<T | null> {
-  return whenLoaded(asOpen(ref, ctx), (open) => {
+): MaybePromise<T | null> {
+  return mapMaybePromise(asOpen(ref, ctx), (open) => {
     if (open) return read(open);
     auditDenial(denied, ctx);
     return null;
@@ -51,16 +51,18 @@ export function ifOpen<R extends ListedRef, T>(
 }
 
 /** The record, marked as open, if the viewer may read it. A session has the client that its last event names, if any. */
-export const asOpen = <R extends ListedRef>(ref: R, ctx: Context): Loaded<R | undefined> =>
-  whenLoaded(isOpen(ref, ctx), (open) => {
+export const asOpen = <R extends ListedRef>(ref: R, ctx: Context): MaybePromise<R | undefined> =>
+  mapMaybePromise(isOpen(ref, ctx), (open) => {
     if (!open) return undefined;
     if (ref.type !== 'Session' || !ref.clientId) return { ...ref, open };
-    return whenLoaded(ctx.clientIdFromLog(ref.id), (found) => {
+    return mapMaybePromise(ctx.clientIdFromLog(ref.id), (found) => {
       const clientId = found ?? ref.clientId!;
       // The log may name another client by now, who must be open too. For the same client, the check is cached.
       const isProven =
         ref.open || isGranted(ref, ctx) || isOpen({ type: 'Client', id: clientId }, ctx);
-      return whenLoaded(isProven, (proven) => (proven ? { ...ref, clientId, open } : undefined));
+      return mapMaybePromise(isProven, (proven) =>
+        proven ? { ...ref, clientId, open } : undefined,
+      );
     });
   });
 
@@ -72,7 +74,7 @@ const isGranted = ({ type, id }: ListedRef, { reach }: Context): boolean =>
  * May the viewer read the record's contents? Records below an open one are open. A record named by id must be granted
  * or lie under a grant, and a list proves that: a page read within the last minute, or one that is read now.
  */
-export function isOpen(ref: ListedRef, ctx: Context, absentSince?: number): Loaded<boolean> {
+export function isOpen(ref: ListedRef, ctx: Context, absentSince?: number): MaybePromise<boolean> {
   if (ref.open) return true;
   const { clientId, namedParents } = ref;
   // The arguments contradict the id.
@@ -81,7 +83,7 @@ export function isOpen(ref: ListedRef, ctx: Context, absentSince?: number): Load
   const key = JSON.stringify([ref.type, ref.id, parentsOf(ref), namedParents, absentSince]);
   const known = ctx.accessChecks.get(key);
   if (known !== undefined) return known;
-  const proof = whenLoaded(prove(ref, ctx, absentSince), (proven) => {
+  const proof = mapMaybePromise(prove(ref, ctx, absentSince), (proven) => {
     // Never cache a denial: the next list may contain the record.
     if (!proven) ctx.doNotCache();
     return proven;
@@ -91,7 +93,7 @@ export function isOpen(ref: ListedRef, ctx: Context, absentSince?: number): Load
 }
 
 /** Only lists of records that the viewer may read prove access. Other pages that this operation has read do not. */
-function prove(ref: ListedRef, ctx: Context, absentSince?: number): Loaded<boolean> {
+function prove(ref: ListedRef, ctx: Context, absentSince?: number): MaybePromise<boolean> {
   const known = knownParents(ref);
   const { type, clientId } = ref;
   if (type === 'Organization') return false;
@@ -103,7 +105,7 @@ function prove(ref: ListedRef, ctx: Context, absentSince?: number): Loaded<boole
     }
     // A session is open if its client is. If the log can't be read (null), the client's list has to hold the session.
     if (clientId)
-      return whenLoaded(ctx.clientIdFromLog(ref.id), (found) =>
+      return mapMaybePromise(ctx.clientIdFromLog(ref.id), (found) =>
         found === null
           ? findUnderKnownParents(ref, ctx, { asProof: true }).then(Boolean)
           : isOpen({ type: 'Client', id: found ?? clientId }, ctx),

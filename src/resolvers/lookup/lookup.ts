@@ -1,6 +1,6 @@
 import { NotFound, hasCode } from '../../errors.ts';
 import type { Context } from '../../context.ts';
-import { type Loaded, whenLoaded } from '../../loaded.ts';
+import { type MaybePromise, mapMaybePromise } from '../../maybe-promise.ts';
 import { PAGE_SIZE, type Page, type Row, firstOffsetOf } from '../../page.ts';
 import { type ListName, type ListRef, listKeyOf } from '../../rest/lists.ts';
 import type { Uuid } from '../../uuid.ts';
@@ -17,8 +17,8 @@ export function loadListPage<N extends ListName>(
   number: number,
   ctx: Context,
   since?: number,
-): Loaded<Page<RowRef<N>>> {
-  return whenLoaded(ctx.loaders.page(list, number, since), (page) => {
+): MaybePromise<Page<RowRef<N>>> {
+  return mapMaybePromise(ctx.loaders.page(list, number, since), (page) => {
     const known = pagesOfRefs.get(page);
     const refs = known ?? refsOf(list, page);
     ctx.seenPages.add(refs);
