@@ -14,7 +14,7 @@ type Loader = DataLoader<Target, unknown, string>;
  * an operation the same read has the same result, until it changes something; what is cached is returned synchronously.
  */
 export class Loaders {
-  private readonly client: Partner;
+  private readonly partner: Partner;
   private readonly usage: Usage;
   /** Every cached answer that was read: what is made of them is valid while each is current. */
   readonly entries: CacheEntry[] = [];
@@ -24,10 +24,10 @@ export class Loaders {
   /** Answers that are asked for later are fresh. Set when the operation begins, and before and after each change. */
   freshSince: number;
 
-  constructor(client: Partner, usage: Usage) {
-    this.client = client;
+  constructor(partner: Partner, usage: Usage) {
+    this.partner = partner;
     this.usage = usage;
-    this.freshSince = client.clock.now();
+    this.freshSince = partner.clock.now();
   }
 
   /** With `since`, a page that was asked for after that time. */
@@ -54,7 +54,7 @@ export class Loaders {
 
   /** Called before and after a change. Answers that the shared cache holds still cost no call, unless `fresh`. */
   clear(): void {
-    this.freshSince = this.client.clock.now();
+    this.freshSince = this.partner.clock.now();
     this.known.clear();
     this.loaders.clear();
   }
@@ -63,8 +63,8 @@ export class Loaders {
   requireSame(endpoint: Endpoint, id: Uuid, named?: Uuid | null, expected?: Uuid): void {
     if (!expected || !named || named === expected) return;
     const { path, template } = endpoint;
-    this.client.invalidate([path(id)]);
-    this.client.observer.otherRecord?.(template, this.usage.requestId);
+    this.partner.invalidate([path(id)]);
+    this.partner.observer.otherRecord?.(template, this.usage.requestId);
     throw new PartnerError('UPSTREAM_BAD_RESPONSE', template, 'the answer is about another record');
   }
 
@@ -73,7 +73,7 @@ export class Loaders {
     // The key names the endpoint, and with it the type of what is cached under it.
     const known = since === 0 ? this.known.get(key) : undefined;
     if (known) return known as CacheEntry<T>;
-    const cached = this.client.cache.get(key);
+    const cached = this.partner.cache.get(key);
     if (cached && cached.askedAt > since) return this.use(cached as CacheEntry<T>, true);
     if (since > 0) {
       this.known.delete(key);
@@ -87,7 +87,7 @@ export class Loaders {
     if (made) return made;
     // The API has no batches: each key gets a promise of its own, so that none waits for the slowest.
     const fetch = async (targets: readonly Target[]) =>
-      targets.map(async (one) => this.use(await this.client.call(one, this.usage)));
+      targets.map(async (one) => this.use(await this.partner.call(one, this.usage)));
     const loader: Loader = new DataLoader(fetch, { cacheKeyFn: ({ key }) => key });
     this.loaders.set(endpoint, loader);
     return loader;

@@ -84,7 +84,7 @@ export function createPartner(connection: PartnerConnection, options: PartnerOpt
       usage.limitError ??= new PartnerError('QUERY_TOO_EXPENSIVE', endpoint.template, CALLS_USED);
       return Promise.reject(usage.limitError);
     }
-    const started = new Call(client, target, usage);
+    const started = new Call(partner, target, usage);
     if (isRead) inFlight.set(key, started);
     budget.deposit();
     const answer = started.join(usage);
@@ -103,7 +103,7 @@ export function createPartner(connection: PartnerConnection, options: PartnerOpt
     send(authenticate, undefined, { clientId, clientSecret }, createUsage({}, 'token'));
   const tokens = createTokens(requestToken, clock, observer);
 
-  const client = {
+  const partner = {
     cache,
     clock,
     observer,
@@ -119,7 +119,7 @@ export function createPartner(connection: PartnerConnection, options: PartnerOpt
     send,
 
     /** Loaders for one operation or one delivered event. Their reads are counted in `usage`. */
-    loadersFor: (usage: Usage): Loaders => new Loaders(client, usage),
+    loadersFor: (usage: Usage): Loaders => new Loaders(partner, usage),
 
     /** Prevents other reads from joining the call, and its answer from being cached. False if it was detached already. */
     detach: (ended: Call): boolean =>
@@ -161,7 +161,7 @@ export function createPartner(connection: PartnerConnection, options: PartnerOpt
       const refused = tokens.refused();
       if (!refused) return;
       if (clock.now() - refused.at < CHECK_PAUSE_MS) throw refused.error;
-      const loaders = client.loadersFor(createUsage());
+      const loaders = partner.loadersFor(createUsage());
       await loaders.record(recordEndpoints.partner, undefined, { fresh: true });
     },
 
@@ -174,7 +174,7 @@ export function createPartner(connection: PartnerConnection, options: PartnerOpt
       await pool.destroy();
     },
   };
-  return client;
+  return partner;
 }
 
 export type Usage = ReturnType<typeof createUsage>;

@@ -25,7 +25,7 @@ export class Call {
   /** True while it waits for a slot, in the queues of all its operations. */
   isQueued = false;
   readonly target: Target;
-  readonly client: Partner;
+  readonly partner: Partner;
   private readonly breaker: Breaker;
   /** The operation that began it. */
   private readonly usage: Usage;
@@ -39,12 +39,12 @@ export class Call {
   private endsAt = 0;
   private readonly failures: Failure[] = [];
 
-  constructor(client: Partner, target: Target, usage: Usage) {
-    this.client = client;
+  constructor(partner: Partner, target: Target, usage: Usage) {
+    this.partner = partner;
     this.target = target;
     this.usage = usage;
-    this.askedAt = client.clock.now();
-    this.breaker = client.breakerOf(target.endpoint);
+    this.askedAt = partner.clock.now();
+    this.breaker = partner.breakerOf(target.endpoint);
     usage.unsent += 1;
   }
 
@@ -52,13 +52,13 @@ export class Call {
     const waiter = { usage, ...Promise.withResolvers<CacheEntry>() };
     this.waiters.push(waiter);
     usage.joined.push(this);
-    if (this.isQueued) this.client.limiter.enqueue(this, usage.queue);
+    if (this.isQueued) this.partner.limiter.enqueue(this, usage.queue);
     return waiter.promise;
   }
 
   /** Called again once there is a token, the limiter gives it a slot, or another attempt is due. */
   send({ hasSlot = false } = {}): void {
-    const { limiter, tokens } = this.client;
+    const { limiter, tokens } = this.partner;
     const isRefused = this.breaker.refuses();
     const token = this.target.endpoint === authenticate ? NO_TOKEN : tokens.current();
     if (hasSlot && (isRefused || token === undefined)) limiter.release();
@@ -79,7 +79,7 @@ export class Call {
   }
 
   private dispatch(token: string): void {
-    const { apiKey, clock, pathPrefix, pool, timeoutMs } = this.client;
+    const { apiKey, clock, pathPrefix, pool, timeoutMs } = this.partner;
     const { body = null, endpoint, key } = this.target;
     this.breaker.enter(this);
     const headers = ['X-API-Key', apiKey, 'Accept-Encoding', 'identity'];
@@ -97,7 +97,7 @@ export class Call {
   }
 
   finished(attempt: Attempt): void {
-    const { clock, limiter, observer, tokens } = this.client;
+    const { clock, limiter, observer, tokens } = this.partner;
     const { isWrite, method, template: route } = this.target.endpoint;
     const { body, isSuccess, outcome = 'aborted', startedAt, status, token } = attempt;
     this.cancelTimer?.();
@@ -145,7 +145,7 @@ export class Call {
   private readValue(json: unknown): unknown {
     const { endpoint, id, listKey, page = 0 } = this.target;
     const { template } = endpoint;
-    const { observer } = this.client;
+    const { observer } = this.partner;
     const value = endpoint.read(json, id, page);
     if (value === anotherRecord) {
       observer.otherRecord?.(template, this.usage.requestId);
@@ -161,14 +161,14 @@ export class Call {
   }
 
   private resolve(value: unknown, bytes: number): void {
-    const { cache, clock } = this.client;
+    const { cache, clock } = this.partner;
     const { endpoint, key, listKey, path } = this.target;
     const expiresAt = clock.now() + endpoint.ttlMs(value);
     const invalidatedBy = endpoint.otherPath?.(value) ?? path;
     const validity = { isCurrent: false };
     const { askedAt } = this;
     const entry: CacheEntry = { key, invalidatedBy, value, askedAt, expiresAt, validity };
-    if (this.client.detach(this)) {
+    if (this.partner.detach(this)) {
       if (!listKey || cache.setTotal(listKey, path, (value as Page<unknown>).total, askedAt))
         cache.set(entry, bytes);
     }
@@ -186,7 +186,7 @@ export class Call {
     this.isQueued = false;
     if (this.endsAt === 0) this.usage.unsent -= 1;
     this.cancelTimer?.();
-    this.client.detach(this);
+    this.partner.detach(this);
     // A lock or a conflict may be the effect of an earlier attempt.
     const isDefinite = !isWrite || error instanceof PartnerRejected || hasCode(error, 'NOT_FOUND');
     const unclear = this.failures.find((each) => each.mayHaveTakenEffect && !isDefinite)?.error;
@@ -198,12 +198,12 @@ export class Call {
 
   private report({ code }: PartnerError, reason: string, { requestId }: Usage): void {
     const { template: route } = this.target.endpoint;
-    this.client.observer.failed?.({ code, reason, route, requestId });
+    this.partner.observer.failed?.({ code, reason, route, requestId });
   }
 
   private async awaitToken(): Promise<void> {
     try {
-      await this.client.tokens.obtain();
+      await this.partner.tokens.obtain();
     } catch (error) {
       return this.fail(error);
     }
@@ -212,7 +212,7 @@ export class Call {
 
   /** Counts an attempt for its operation and the daily quota. Returns an error if it may not be made. */
   private charge(): PartnerError | undefined {
-    const now = this.client.clock.now();
+    const now = this.partner.clock.now();
     if (this.endsAt === 0) this.usage.unsent -= 1;
     this.endsAt ||= now + CALL_MS;
     if (now >= this.endsAt) return this.error('UPSTREAM_UNAVAILABLE', NO_TIME);
@@ -220,7 +220,7 @@ export class Call {
     const charged = this.waiters.find(({ usage }) => usage.calls < usage.maxCalls)?.usage;
     if (!charged) return this.error('QUERY_TOO_EXPENSIVE', CALLS_USED);
     // The request for a token is exempt: without one the gateway is not ready, and gets no webhooks until tomorrow.
-    const seconds = this.client.limiter.spend(this.target.endpoint === authenticate);
+    const seconds = this.partner.limiter.spend(this.target.endpoint === authenticate);
     if (seconds !== undefined)
       return this.error('UPSTREAM_RATE_LIMITED', 'the daily quota is used up', seconds);
     charged.calls += 1;
@@ -229,7 +229,7 @@ export class Call {
   }
 
   private retryOrFail(attempt: Attempt): void {
-    const { budget, clock, pool, random, tokens } = this.client;
+    const { budget, clock, pool, random, tokens } = this.partner;
     const { isWrite, maxAttempts, template } = this.target.endpoint;
     const failure = failureOf(template, attempt, clock.wallNow());
     const had401 = this.failures.some(({ kind }) => kind === 'unauthorized');
@@ -263,6 +263,6 @@ export class Call {
   private setTimer(ms: number, run: () => void): void {
     this.cancelTimer?.();
     // The event loop may have been busy until after that time.
-    this.cancelTimer = this.client.clock.after(Math.max(0, ms), run);
+    this.cancelTimer = this.partner.clock.after(Math.max(0, ms), run);
   }
 }

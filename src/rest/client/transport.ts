@@ -92,7 +92,7 @@ export class Attempt implements Dispatcher.DispatchHandler {
 
   onResponseError(_: unknown, error: NodeJS.ErrnoException): void {
     if (!this.isSent) this.unsentCode = error.code;
-    if (this.holdsSlot) this.call.client.limiter.release();
+    if (this.holdsSlot) this.call.partner.limiter.release();
     else if (!this.isSent) this.finish('unsent');
     else if (GARBLED.has(error.name)) this.finish('garbled');
     else this.finish(this.status >= 200 ? 'cut' : 'reset');
