@@ -9,7 +9,7 @@ export interface Page<T> {
   readonly total: number;
   readonly page: number;
   /** When the call for it began. What happened since may not be in it. */
-  readonly askedAt?: number | undefined;
+  readonly requestedAt?: number | undefined;
 }
 
 export type Row = Readonly<{ id: string }>;
@@ -18,8 +18,8 @@ export interface PagedList<T> {
   /** Canonical text of list, parent and filter. Cursors hold its hash, so that no other list accepts them. */
   readonly key: string;
   /**
-   * Synchronous when cached; called twice within an operation, it makes one request. With `since`, the page was asked
-   * for after that time and after the operation began. A page past the end is empty, or fails with code `NOT_FOUND`.
+   * Synchronous when cached; called twice within an operation, it makes one request. With `since`, the page was requested
+   * after that time and after the operation began. A page past the end is empty, or fails with code `NOT_FOUND`.
    */
   loadPage(page: number, since?: number): MaybePromise<Page<T>>;
   /** The length from an earlier answer, which may be outdated. */

@@ -13,7 +13,7 @@ export type PageInfo = Pick<
 export type Edge<T extends Row> = Readonly<Connection<T>['edges'][number]>;
 
 /** A page that was read. `total` is undefined if the page was not found. */
-type ReadPage<T> = Pick<Page<T>, 'rows' | 'askedAt'> & { readonly total: number | undefined };
+type ReadPage<T> = Pick<Page<T>, 'rows' | 'requestedAt'> & { readonly total: number | undefined };
 
 /** A list that changes faster than it can be read is shown as it was read, unless a page is missing. */
 const MAX_REREADS = 3;
@@ -42,8 +42,8 @@ export class Connection<T extends Row> {
   private readonly cursors: CursorSealer;
   private window = { start: 0, end: 0 };
   private rereads = 0;
-  /** When the last of the pages that contradict each other was asked for. What is read again has to be newer. */
-  private contradictedAt = 0;
+  /** When the last of the pages that contradict each other was requested. What is read again has to be newer. */
+  private freshSince = 0;
   /** The list's length when a page that it calls for was last not found. */
   private totalWhenMissing: number | undefined;
   /** A repeated row, or a cursor's page, has shown a change. Cached pages may be from before it. */
@@ -102,11 +102,11 @@ export class Connection<T extends Row> {
     return rows;
   }
 
-  /** Finds the window in the list as it is now. While nothing changed, the first pages are all it takes. */
+  /** Finds the window in the list as it is now. If nothing changed, the `wanted` pages, which were just read, are enough. */
   locate(request: WindowRequest, need: Need, wanted: readonly number[]): MaybePromise<this> {
     const again = () => this.locate(request, need, wanted);
-    const contradicted = this.dropContradicting(request, wanted);
-    if (contradicted) return mapMaybePromise(this.read(contradicted), again);
+    const reread = this.dropContradicting(request, wanted);
+    if (reread) return mapMaybePromise(this.read(reread), again);
     if (need === 'total') return this;
     const { after, before } = request;
     const start = after ? dividingOffset(after, 'after', this) : 0;
@@ -132,7 +132,7 @@ export class Connection<T extends Row> {
     const loads: Promise<void>[] = [];
     for (const page of pages) {
       if (this.pages.has(page)) continue;
-      const answer = this.list.loadPage(page, fresh ? this.contradictedAt : undefined);
+      const answer = this.list.loadPage(page, fresh ? this.freshSince : undefined);
       if (answer instanceof Promise) loads.push(this.storeLater(page, answer));
       else this.store(page, answer);
     }
@@ -166,15 +166,15 @@ export class Connection<T extends Row> {
     const changedAt = this.isChanged ? 0 : Math.max(repeated, seen);
     this.isChanged ||= changedAt > 0;
     const found = [...pages].filter(([, { total }]) => total !== undefined);
-    const ofOtherLength = found.filter(([, { total }]) => total !== newest);
+    const otherTotal = found.filter(([, { total }]) => total !== newest);
     // The length may have changed and changed back: pages older than one with another length may have other rows.
-    const since = Math.max(changedAt, ...ofOtherLength.map(([, { askedAt = 0 }]) => askedAt));
+    const since = Math.max(changedAt, ...otherTotal.map(([, { requestedAt = 0 }]) => requestedAt));
     const stale = found
-      .filter(([, { total, askedAt = 0 }]) => total !== newest || askedAt < since)
+      .filter(([, { total, requestedAt = 0 }]) => total !== newest || requestedAt < since)
       .map(([page]) => page);
     if (stale.length === 0) return undefined;
     // A change since the cursor was made contradicts only cached pages, not those that this operation has read.
-    if (repeated > 0 || ofOtherLength.length > 0) this.beginReread();
+    if (repeated > 0 || otherTotal.length > 0) this.beginReread();
     for (const page of stale) pages.delete(page);
     return stale.filter((page) => wanted.includes(page));
   }
@@ -182,8 +182,8 @@ export class Connection<T extends Row> {
   /** The pages read so far contradict each other: what is read from now on has to be newer than all of them. */
   private beginReread(): void {
     this.rereads += 1;
-    const times = Array.from(this.pages.values(), ({ askedAt = 0 }) => askedAt);
-    this.contradictedAt = Math.max(...times);
+    const times = Array.from(this.pages.values(), ({ requestedAt = 0 }) => requestedAt);
+    this.freshSince = Math.max(...times);
   }
 
   private async storeLater(page: number, answer: Promise<Page<T>>): Promise<void> {
@@ -201,15 +201,15 @@ export class Connection<T extends Row> {
   }
 }
 
-/** When the newer of two pages with the same row was asked for, or 0. Pages that are older are from before the change. */
+/** When the newer of two pages with the same row was requested, or 0. Pages that are older are from before the change. */
 function repeatedAt(pages: ReadonlyMap<number, ReadPage<Row>>): number {
   if (pages.size === 1) return 0;
   const seen = new Map<string, number>();
-  for (const { rows, askedAt = 0 } of pages.values()) {
+  for (const { rows, requestedAt = 0 } of pages.values()) {
     for (const row of rows) {
       const other = row && seen.get(row.id);
-      if (other !== undefined && other !== askedAt) return Math.max(other, askedAt);
-      if (row) seen.set(row.id, askedAt);
+      if (other !== undefined && other !== requestedAt) return Math.max(other, requestedAt);
+      if (row) seen.set(row.id, requestedAt);
     }
   }
   return 0;

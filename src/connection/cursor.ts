@@ -112,10 +112,10 @@ function anchorOffset(cursor: CursorPosition, read: ReadPages) {
   return { low, high };
 }
 
-/** When the cursor's page was asked for, if it has other rows than it had at the same length of the list; otherwise 0. */
+/** When the cursor's page was requested, if it has other rows than it had at the same length of the list; otherwise 0. */
 export function changeSeenAt(cursor: CursorPosition | undefined, read: ReadPages): number {
   const page = cursor && read.pages.get(pageOf(cursor.offset));
   if (!page || page.total !== cursor.total) return 0;
   const ids = hashedIds(page.rows);
-  return cursor.ids.some((id, at) => id !== ids[at]) ? (page.askedAt ?? 0) : 0;
+  return cursor.ids.some((id, at) => id !== ids[at]) ? (page.requestedAt ?? 0) : 0;
 }

@@ -9,7 +9,7 @@ export interface CacheEntry<T = unknown> {
   readonly invalidatedBy: string;
   readonly value: T;
   /** When the call for it began. Both times are of the clock that was passed in: `performance.now()`. */
-  readonly askedAt: number;
+  readonly requestedAt: number;
   readonly expiresAt: number;
   /** True while the cache holds this answer, up to a second past its end. An object of its own, which can be kept alone. */
   readonly validity: { isCurrent: boolean };
@@ -43,7 +43,7 @@ export function createResponseCache(clock: Clock) {
   /** When each path was last invalidated. Fewer than 10,000 paths are invalidated during one call. */
   const invalidatedAt = new LRUCache<string, number>({ max: 10_000 });
   /** The length of each list, and as of when. Limited by `maxSize`, since lru-cache allocates memory for `max` up front. */
-  const totals = new LRUCache<string, { total: number; askedAt: number }>({
+  const totals = new LRUCache<string, { total: number; requestedAt: number }>({
     maxSize: 50_000,
     sizeCalculation: () => 1,
     // A filter may have the name of a patient in it.
@@ -65,7 +65,7 @@ export function createResponseCache(clock: Clock) {
 
     /** Stores an answer, unless `rejectOlder` was called for its path after the call for it began. */
     set(entry: CacheEntry, bytes: number): void {
-      if ((invalidatedAt.get(entry.invalidatedBy) ?? 0) > entry.askedAt) return;
+      if ((invalidatedAt.get(entry.invalidatedBy) ?? 0) > entry.requestedAt) return;
       const ttl = entry.expiresAt - clock.now();
       entries.set(entry.key, entry, { size: bytes + OVERHEAD_BYTES, ttl });
     },
@@ -90,10 +90,10 @@ export function createResponseCache(clock: Clock) {
     totalOf: (listKey: string): number | undefined => totals.get(listKey)?.total,
 
     /** If the length changed, drops the cached pages: a window must not mix two states. False if it is outdated. */
-    setTotal(listKey: string, path: string, total: number, askedAt: number): boolean {
+    setTotal(listKey: string, path: string, total: number, requestedAt: number): boolean {
       const last = totals.get(listKey);
-      if (last && last.askedAt > askedAt) return last.total === total;
-      totals.set(listKey, { total, askedAt });
+      if (last && last.requestedAt > requestedAt) return last.total === total;
+      totals.set(listKey, { total, requestedAt });
       if (last && last.total !== total) drop(path);
       return true;
     },

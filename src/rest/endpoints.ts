@@ -1,7 +1,7 @@
 import { toUuid, type Uuid } from '../uuid.ts';
 import { isObject, textOf, type JsonObject } from '../json.ts';
 
-/** An answer names another record than the one that was asked for: it must be neither shown nor cached. */
+/** An answer names another record than the one that was requested: it must be neither shown nor cached. */
 export const anotherRecord: unique symbol = Symbol('another record');
 
 /** A route: how to call it, how to read its answers, and for how long they are valid. */

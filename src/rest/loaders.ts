@@ -21,7 +21,7 @@ export class Loaders {
   /** What was read already, to be returned without a promise. */
   private readonly known = new Map<string, CacheEntry>();
   private readonly loaders = new Map<Endpoint, Loader>();
-  /** Answers that are asked for later are fresh. Set when the operation begins, and before and after each change. */
+  /** Answers that are requested later are fresh. Set when the operation begins, and before and after each change. */
   freshSince: number;
 
   constructor(partner: Partner, usage: Usage) {
@@ -30,12 +30,12 @@ export class Loaders {
     this.freshSince = partner.clock.now();
   }
 
-  /** With `since`, a page that was asked for after that time. */
+  /** With `since`, a page that was requested after that time. */
   page<N extends ListName>(list: ListRef<N>, page: number, since?: number) {
     return mapMaybePromise(this.read(pageTarget(list, page, since)), ({ value }) => value);
   }
 
-  /** With `fresh`, one that was asked for after `freshSince`. */
+  /** With `fresh`, one that was requested after `freshSince`. */
   record<T>(endpoint: Endpoint<T>, id?: Uuid, { fresh = false } = {}): MaybePromise<T> {
     const path = endpoint.path(id);
     const target = { endpoint, id, key: path, path, since: fresh ? this.freshSince : 0 };
@@ -46,7 +46,7 @@ export class Loaders {
   entry<T>(endpoint: Endpoint<T>, id: Uuid, kept?: CacheEntry<T>): MaybePromise<CacheEntry<T>> {
     const known = kept && this.known.get(kept.key);
     if (known) return known as CacheEntry<T>;
-    // Valid when the operation began, or last changed something: to ask for the time again would cost each row of a list.
+    // Valid at `freshSince` is enough: reading the clock again would cost time for each row of a list.
     if (kept?.validity.isCurrent && kept.expiresAt > this.freshSince) return this.use(kept, true);
     const path = endpoint.path(id);
     return this.read({ endpoint, id, key: path, path });
@@ -74,7 +74,7 @@ export class Loaders {
     const known = since === 0 ? this.known.get(key) : undefined;
     if (known) return known as CacheEntry<T>;
     const cached = this.partner.cache.get(key);
-    if (cached && cached.askedAt > since) return this.use(cached as CacheEntry<T>, true);
+    if (cached && cached.requestedAt > since) return this.use(cached as CacheEntry<T>, true);
     if (since > 0) {
       this.known.delete(key);
       this.loaderOf(endpoint).clear(target);

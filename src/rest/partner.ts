@@ -75,7 +75,7 @@ export function createPartner(connection: PartnerConnection, options: PartnerOpt
       return Promise.reject(new PartnerError('TIMEOUT', endpoint.template, OPERATION_ENDED));
     const isRead = endpoint.method === 'GET';
     const underway = isRead ? inFlight.get(key) : undefined;
-    if (underway && underway.askedAt > since) {
+    if (underway && underway.requestedAt > since) {
       usage.coalesced += 1;
       return underway.join(usage);
     }

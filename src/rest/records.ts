@@ -57,7 +57,7 @@ function readNote(raw: JsonObject, id: Uuid | undefined) {
   };
 }
 
-/** A body without any id is still the note that was asked for. */
+/** A body without any id is still the note that was requested. */
 const note: Endpoint<NoteRecord | null> = {
   ...record(
     '/progress-notes/:progressNoteId',

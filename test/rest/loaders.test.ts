@@ -370,7 +370,7 @@ describe('a fresh read', () => {
     expect(loaders.record(recordEndpoints.note, id(1))).toMatchObject({ note: [2] });
   });
 
-  it('of a page is one that was asked for since the given time', async () => {
+  it('of a page is one that was requested since the given time', async () => {
     const clock = createFakeClock();
     const { release, script } = held((_, response) => answer(response, 200, pageBody(3, 1)));
     await using setup = await setUp(script, { clock });

@@ -153,7 +153,7 @@ describe('the partner token', () => {
     expect(setup.upstream.authenticated).toBe(3);
   });
 
-  it('that one route rejects for ever is still used for the others, and asked for once in 30 s', async () => {
+  it('that one route rejects for ever is still used for the others, and requested once in 30 s', async () => {
     const clock = createFakeClock();
     await using setup = await setUp(
       ({ path }, response) => (path.endsWith('/mdm') ? expired(response) : note(response)),
@@ -205,7 +205,7 @@ describe('the partner token', () => {
     expect(setup.upstream.authenticated).toBe(3);
   });
 
-  it('that a proxy rejects with every write is asked for once, though no write is repeated', async () => {
+  it('that a proxy rejects with every write is requested once, though no write is repeated', async () => {
     await using setup = await setUp((_, response) => answer(response, 401, { message: 'no' }), {
       clock: createFakeClock(),
     });
@@ -216,7 +216,7 @@ describe('the partner token', () => {
     await expect(setup.partner.check()).rejects.toThrow('refused');
   });
 
-  it('that a proxy rejects with every write is asked for once, though reads are accepted with it', async () => {
+  it('that a proxy rejects with every write is requested once, though reads are accepted with it', async () => {
     await using setup = await setUp(
       ({ method }, response) =>
         method === 'GET' ? note(response) : answer(response, 401, { message: 'no' }),

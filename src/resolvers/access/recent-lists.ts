@@ -74,7 +74,7 @@ export function createRecentLists(now: () => number) {
       return locationsOf(id).every(({ at }) => at < read.at);
     },
     /** A page that has just been read. It shows the list as it was when the call began. */
-    record(list: ListRef, { rows, total, page, askedAt: at = now() }: Page<Row>): void {
+    record(list: ListRef, { rows, total, page, requestedAt: at = now() }: Page<Row>): void {
       if (!('proves' in LISTS[list.name])) return;
       const path = pathOf(list);
       const known: RecentList = lists.get(path) ?? { rows: new Map(), pages: new Map() };

@@ -51,7 +51,7 @@ interface LookupOptions {
   readonly budget?: { pagesLeft: number; readonly argument: string };
   /**
    * Events of all clients are looked up in the lists of each viewer. So a list that was read through within the last
-   * minute without the row is not read again, if a page that was asked for after this time shows the same length.
+   * minute without the row is not read again, if a page that was requested after this time shows the same length.
    */
   readonly absentSince?: number | undefined;
 }
@@ -156,7 +156,7 @@ export class Lookup {
     return undefined;
   }
 
-  /** `rescanSince`: the list may have changed during the scan, so pages asked for before then must be read again. */
+  /** `rescanSince`: the list may have changed during the scan, so pages requested before then must be read again. */
   private async scan<N extends ListName>(
     list: ListRef<N>,
     id: string,
@@ -179,7 +179,7 @@ export class Lookup {
     if (absentSince !== undefined && recentLists.isAbsent(list, id, total)) return {};
     const rest = otherPages(page, Math.ceil(total / PAGE_SIZE));
     let isChanged = false;
-    const times = [first.askedAt ?? began];
+    const times = [first.requestedAt ?? began];
     const nextPages = (): number[] => {
       // Limited by the budget: a call in flight when the look-up is cut would be wasted.
       const size = Math.max(1, Math.min(PAGES_AT_A_TIME, budget?.pagesLeft ?? PAGES_AT_A_TIME));
@@ -193,7 +193,7 @@ export class Lookup {
       const row = rowIn(pages);
       if (row) return { row };
       isChanged ||= pages.some((each) => each?.total !== total);
-      times.push(...pages.map((each) => each?.askedAt ?? began));
+      times.push(...pages.map((each) => each?.requestedAt ?? began));
     }
     const oldest = Math.min(...times);
     // A later page, such as one of a filter, may have had the row.

@@ -34,7 +34,7 @@ export class Call {
   private attempt: Attempt | undefined;
   private cancelTimer: (() => void) | undefined;
   /** When the call began. An answer may miss what happened later. */
-  readonly askedAt: number;
+  readonly requestedAt: number;
   /** When the call must end. Set when it is first sent. */
   private endsAt = 0;
   private readonly failures: Failure[] = [];
@@ -43,7 +43,7 @@ export class Call {
     this.partner = partner;
     this.target = target;
     this.usage = usage;
-    this.askedAt = partner.clock.now();
+    this.requestedAt = partner.clock.now();
     this.breaker = partner.breakerOf(target.endpoint);
     usage.unsent += 1;
   }
@@ -157,7 +157,7 @@ export class Call {
     const list = value as Page<unknown>;
     const unreadable = list.rows.filter((row) => row === undefined).length;
     if (unreadable > 0) observer.unreadableRows?.(template, unreadable, this.usage.requestId);
-    return { ...list, askedAt: this.askedAt };
+    return { ...list, requestedAt: this.requestedAt };
   }
 
   private resolve(value: unknown, bytes: number): void {
@@ -166,10 +166,10 @@ export class Call {
     const expiresAt = clock.now() + endpoint.ttlMs(value);
     const invalidatedBy = endpoint.otherPath?.(value) ?? path;
     const validity = { isCurrent: false };
-    const { askedAt } = this;
-    const entry: CacheEntry = { key, invalidatedBy, value, askedAt, expiresAt, validity };
+    const { requestedAt } = this;
+    const entry: CacheEntry = { key, invalidatedBy, value, requestedAt, expiresAt, validity };
     if (this.partner.detach(this)) {
-      if (!listKey || cache.setTotal(listKey, path, (value as Page<unknown>).total, askedAt))
+      if (!listKey || cache.setTotal(listKey, path, (value as Page<unknown>).total, requestedAt))
         cache.set(entry, bytes);
     }
     this.isOver = true;

@@ -20,8 +20,8 @@ const eventOf = (clientId: Uuid): EventFacts => ({
 it('a page proves nothing against a later call for it that was answered earlier', () => {
   const lists = createRecentLists(() => 1_000);
   const list = { name: 'clientsOfClinic', id: id(1) } as const;
-  const pageAt = (askedAt: number, ...rows: readonly string[]) =>
-    lists.record(list, { rows: rows.map((row) => ({ id: row })), total: 1, page: 1, askedAt });
+  const pageAt = (requestedAt: number, ...rows: readonly string[]) =>
+    lists.record(list, { rows: rows.map((row) => ({ id: row })), total: 1, page: 1, requestedAt });
   pageAt(600, 'left');
   expect(lists.proves(list, 'left')).toBe(true);
   pageAt(800, 'stays');
@@ -35,8 +35,8 @@ it('an event contradicts the last page, although an earlier call for it was answ
   const lists = createRecentLists(() => now);
   const list = { name: 'clientsOfClinician', id: id(1) } as const;
   const clientId = id(2);
-  const pageAt = (askedAt: number) =>
-    lists.record(list, { rows: [{ id: clientId }], total: 1, page: 1, askedAt });
+  const pageAt = (requestedAt: number) =>
+    lists.record(list, { rows: [{ id: clientId }], total: 1, page: 1, requestedAt });
   pageAt(800);
   pageAt(700);
   expect(lists.proves(list, clientId)).toBe(true);
@@ -50,7 +50,12 @@ it('a list that was read through proves an absence only without a filter, and if
   const lists = createRecentLists(() => 1_000);
   const list = { name: 'clientsOfClinic', id: id(1) } as const;
   const record = (page: number, ...rows: readonly string[]) =>
-    lists.record(list, { rows: rows.map((row) => ({ id: row })), total: 2, page, askedAt: 600 });
+    lists.record(list, {
+      rows: rows.map((row) => ({ id: row })),
+      total: 2,
+      page,
+      requestedAt: 600,
+    });
   record(2, 'last');
   lists.recordFullScan(list, 2, 600);
   expect(lists.isAbsent(list, 'absent', 2)).toBe(false);
@@ -68,7 +73,7 @@ it('a list that was read through proves no absence of a client whose event came 
   const clientId = id(2);
   const receive = () => lists.recordEvent(eventOf(clientId));
   receive();
-  lists.record(list, { rows: [], total: 0, page: 1, askedAt: 600 });
+  lists.record(list, { rows: [], total: 0, page: 1, requestedAt: 600 });
   lists.recordFullScan(list, 0, 600);
   expect(lists.isAbsent(list, clientId, 0)).toBe(true);
   now = 600;

@@ -50,7 +50,7 @@ export function createUpstream(size: number) {
         rows: upstream.rows.slice(start, start + PAGE_SIZE),
         total: upstream.rows.length,
         page,
-        askedAt: (clock += 1),
+        requestedAt: (clock += 1),
       };
     },
     /** The list for one operation: no page is requested twice. */
@@ -64,15 +64,15 @@ export function createUpstream(size: number) {
         return options.atOnce ? now : Promise.resolve(now);
       };
       const beganAt = clock;
-      const askedAt = new Map<number, number>();
+      const requestedAt = new Map<number, number>();
       const loadPage = (page: number, since?: number) => {
-        const isOld = (askedAt.get(page) ?? 0) <= Math.max(since ?? 0, beganAt);
+        const isOld = (requestedAt.get(page) ?? 0) <= Math.max(since ?? 0, beganAt);
         const known = since !== undefined && isOld ? undefined : memo.get(page);
         if (known !== undefined) return known;
         asked.push(page);
         const loaded = options.atOnce ? answer(page) : (async () => answer(page))();
         memo.set(page, loaded);
-        askedAt.set(page, clock);
+        requestedAt.set(page, clock);
         return loaded;
       };
       const key = options.key ?? KEY;
