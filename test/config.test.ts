@@ -80,7 +80,7 @@ describe('defaults', () => {
     });
   });
 
-  it('takes a blank variable for an unset one', () => {
+  it('treats a blank variable as unset', () => {
     expect(readConfig({ PORT: '', PARTNER_BASE_URL: ' ', AUTH_JWT_SECRET: '' })).toEqual(
       readConfig({}),
     );
@@ -93,7 +93,7 @@ describe('defaults', () => {
     expect(readConfig({ GRAPHIQL: 'off' }).http.graphiql).toBe(false);
   });
 
-  it('refuses made-up patients in production, unless they are asked for', () => {
+  it('needs SANDBOX=on for the sandbox in production', () => {
     const problem = 'must be set, or SANDBOX=on for made-up patients, but neither is';
     expect(refusal({ NODE_ENV: 'production' })).toContain(problem);
     expect(refusal({ NODE_ENV: ' production ' })).toContain(problem);
@@ -102,14 +102,14 @@ describe('defaults', () => {
     expect(refusal({ ...REAL, NODE_ENV: 'production' })).toBe('');
   });
 
-  it('keeps events in .data once the partner is real, and never its localhost origins', () => {
+  it('stores events in .data with the real Partner API, and allows no localhost origin', () => {
     const { http, dataDir } = readConfig(REAL);
     expect(dataDir).toBe('.data');
     expect(http.allowsLocalhost).toBe(false);
     expect(readConfig({ EVENT_STORE_DIR: 'events' }).dataDir).toBe('events');
   });
 
-  it('serves everyone on all interfaces once the partner is real', () => {
+  it('listens on all interfaces with the real Partner API', () => {
     const { http, partner } = readConfig(REAL);
     expect(http.host).toBe('0.0.0.0');
     expect(partner).toEqual({
@@ -180,7 +180,7 @@ describe('viewers', () => {
     );
   });
 
-  it('have their keys from one place', () => {
+  it('have tokens verified by a secret or by the keys of a URL, not both', () => {
     const url = 'https://id.example.com/keys';
     const claims = { AUTH_ISSUER: 'me', AUTH_AUDIENCE: 'gateway' };
     expect(readConfig({ AUTH_JWKS_URL: url, ...claims }).auth).toEqual({
@@ -249,7 +249,7 @@ describe('single variables', () => {
     );
   });
 
-  it('hands on look-ups, trusted documents and the secrets of ids', () => {
+  it('reads the limit of look-ups, the trusted documents and the secrets of ids', () => {
     const { operation, ids, trustedDocuments } = readConfig({
       LOOKUP_MAX_CALLS: '7',
       TRUSTED_DOCUMENTS: 'documents.json',
@@ -261,7 +261,7 @@ describe('single variables', () => {
     expect(ids).toEqual({ secret: SECRET, previousSecret: `${SECRET}!` });
   });
 
-  it('lower-cases the header and refuses what is no header', () => {
+  it('lower-cases the name of the signature’s header, and rejects an invalid one', () => {
     const { webhook } = readConfig({ WEBHOOK_SIGNATURE_HEADER: 'X-Hub-Signature' });
     expect(webhook.header).toBe('x-hub-signature');
     expect(refusal({ WEBHOOK_SIGNATURE_HEADER: 'x signature' })).toContain("a header's name");
@@ -272,7 +272,7 @@ describe('single variables', () => {
     expect(webhook.prefix).toBe('Signature ');
   });
 
-  it('takes origins with commas between them', () => {
+  it('reads origins with commas between them', () => {
     const env = { ALLOWED_ORIGINS: 'https://a.example, http://localhost:3000/,https://a.example' };
     expect(readConfig(env).http.allowedOrigins).toEqual([
       'https://a.example',
@@ -301,7 +301,7 @@ describe('single variables', () => {
     expect(message).toMatch(/but these entries are not: 1, 3$/);
   });
 
-  it('keeps events in Redis when there is one', () => {
+  it('takes the URL of a Redis server or of Sentinels, and rejects others', () => {
     for (const url of ['rediss://user:password@redis.example:6380/1', 'redis://localhost/'])
       expect(readConfig({ REDIS_URL: url }).redisUrl).toBe(url);
     const sentinels = 'redis+sentinel://:password@one.example,two.example:26380/main/1';

@@ -176,7 +176,7 @@ interface NoteShown {
   readonly session: { readonly progressNote: { readonly id: string; readonly note: unknown } };
 }
 
-it('subscribes again after an error that passes', async () => {
+it('subscribes again after a transient error', async () => {
   vi.spyOn(Math, 'random').mockReturnValue(0.1);
   const { grants, variables } = await failNextAccessCheck(gateway);
   const { client, close } = createApollo(`${gateway.url}/graphql`, () => tokenFor(grants));

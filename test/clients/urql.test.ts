@@ -81,7 +81,7 @@ it('delivers an event whose note could not be read, and the next one without an 
   subscription.unsubscribe();
 });
 
-it('subscribes again after an error that passes', async () => {
+it('subscribes again after a transient error', async () => {
   vi.spyOn(Math, 'random').mockReturnValue(0.1);
   const { grants, variables } = await failNextAccessCheck(gateway);
   const token = await tokenFor(grants);

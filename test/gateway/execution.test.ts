@@ -369,9 +369,8 @@ describe('graphql-jit', () => {
       const text = `query($id: ID!, $${name}: Boolean!) { client(id: $id) { firstName @include(if: $${name}) } }`;
       const variables = { id, [name]: true };
       const first = await gateway.query(text, variables);
-      const answers = [];
-      for (const hint of [1, 2])
-        answers.push(await gateway.query(`${text} # ${hint % 1}`, variables));
+      const queryAgain = () => gateway.query(`${text} # again`, variables);
+      const answers = [await queryAgain(), await queryAgain()];
       expect(first.errors).toBeUndefined();
       expect(answers.map(({ data }) => data)).toEqual([first.data, first.data]);
     }

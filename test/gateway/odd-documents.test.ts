@@ -23,7 +23,7 @@ async function ask([query, variables, operationName]: Odd) {
 }
 
 /** Each contains a name that must not be echoed where it is a value. */
-const REFUSED: readonly Odd[] = [
+const REJECTED: readonly Odd[] = [
   // Names and characters.
   ['{ \\u0076iewer { subject } }'],
   ['{ vïewer { subject } }'],
@@ -100,7 +100,7 @@ const REFUSED: readonly Odd[] = [
 ];
 
 /** Unusual, but valid. */
-const TAKEN: readonly Odd[] = [
+const ACCEPTED: readonly Odd[] = [
   ['\ufeff{ viewer { subject } }'],
   ['"described" query A { viewer { subject } }'],
   ['{ __schema: viewer { subject } }'],
@@ -143,7 +143,7 @@ describe('an unusual document', () => {
     expect(errors).toMatchObject([{ path: ['clinic'], extensions: { code: 'BAD_USER_INPUT' } }]);
   });
 
-  it.each(REFUSED.map(titled))('is rejected with a message of the gateway: %s', async (_, odd) => {
+  it.each(REJECTED.map(titled))('is rejected with a message of the gateway: %s', async (_, odd) => {
     const { status, data, errors } = await ask(odd);
     expect([status, data]).toEqual([400, undefined]);
     expectClientErrors(errors, 'document');
@@ -151,7 +151,7 @@ describe('an unusual document', () => {
     expect(gateway.sandbox.countOf()).toBe(0);
   });
 
-  it.each(TAKEN.map(titled))('is executed where it is valid: %s', async (_, odd) => {
+  it.each(ACCEPTED.map(titled))('is executed where it is valid: %s', async (_, odd) => {
     const { status, data, errors } = await ask(odd);
     expect([status, errors]).toEqual([200, undefined]);
     expect(data).toBeTypeOf('object');

@@ -49,7 +49,7 @@ describe('the limiter', () => {
     expect(drain()).toEqual(['token', 'write', 'read']);
   });
 
-  it('sends a call that two operations need once, in the turn of the first that has one', () => {
+  it('sends a call that two operations wait for once, at the first of their turns', () => {
     const { add, drain, limiter } = oneSlot();
     const [large, change] = [createCallQueue('read'), createCallQueue('write')];
     const calls = [1, 2, 3].map((n) => add(`large ${n}`, large));

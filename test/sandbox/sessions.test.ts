@@ -69,7 +69,7 @@ describe('a new session', () => {
     expect((await of(sessionId, 'progress-note')).status).toBe(404);
   });
 
-  it('is signed by itself if it was planned so', () => {
+  it('is finalized without a request if it was started that way', () => {
     caller.sandbox.startSession(caller.sandbox.ids.client(0), {
       finalize: true,
       prescriber: false,

@@ -178,7 +178,7 @@ describe('an invalid id', () => {
     expect(other.calls).toBe(0);
   });
 
-  it('is rejected as a hint and in a filter, too', async () => {
+  it('is rejected in an argument that names a parent, and in a filter', async () => {
     const answer = await counted(
       gateway,
       `{ client(id: "${ids.client(0)}", clinicId: "..") { email }

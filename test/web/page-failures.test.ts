@@ -183,7 +183,7 @@ describe.skipIf(process.env['SKIP_CHROMIUM'])(
       return { ...fresh, states: () => fresh.page.evaluate<string[]>('states') };
     }
 
-    it('follows the events again by itself after an error that passes', async () => {
+    it('follows the events again by itself after a transient error', async () => {
       const fresh = await openWithFailure('UPSTREAM_UNAVAILABLE');
       await expect.poll(fresh.states).toEqual(['live', 'waiting', 'live']);
       expect(await fresh.page.locator('#failure').isVisible()).toBe(false);

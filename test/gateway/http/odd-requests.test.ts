@@ -38,7 +38,7 @@ const chunked = (body: string) => ({ headers: { 'Transfer-Encoding': 'chunked' }
 const typed = (type: string | readonly string[]) => ({ headers: { 'Content-Type': type } });
 
 /** Rejected, since a proxy in front might read it differently. */
-const REFUSED: Readonly<Record<string, readonly [number, Odd]>> = {
+const REJECTED: Readonly<Record<string, readonly [number, Odd]>> = {
   'the same length twice': [400, { headers: { 'Content-Length': ['29', '29'] } }],
   'two lengths': [400, { headers: { 'Content-Length': ['29', '5'] } }],
   'a length and chunks': [
@@ -134,7 +134,7 @@ function deep(levels: number): string {
 }
 
 /** Unusual, but unambiguous. */
-const TAKEN: Readonly<Record<string, Odd>> = {
+const ACCEPTED: Readonly<Record<string, Odd>> = {
   'HTTP/1.0': { line: 'POST /graphql HTTP/1.0' },
   'a query in the URL, which is not looked at': { line: 'POST /graphql?query={x} HTTP/1.1' },
   'a wish for another method': { headers: { 'X-HTTP-Method-Override': 'DELETE' } },
@@ -162,7 +162,7 @@ const TAKEN: Readonly<Record<string, Odd>> = {
 };
 
 describe('an unusual request', () => {
-  it.each(Object.entries(REFUSED))('is rejected with %s', async (_, [status, odd]) => {
+  it.each(Object.entries(REJECTED))('is rejected with %s', async (_, [status, odd]) => {
     gateway.sandbox.resetCounts();
     const answer = await answerTo(odd);
     expect(answer.status).toBe(status);
@@ -170,7 +170,7 @@ describe('an unusual request', () => {
     expect(gateway.sandbox.countOf()).toBe(0);
   });
 
-  it.each(Object.entries(TAKEN))('is accepted with %s', async (_, odd) => {
+  it.each(Object.entries(ACCEPTED))('is accepted with %s', async (_, odd) => {
     const { status, text } = await answerTo(odd);
     expect(status).toBe(200);
     expect(text).toContain('{"viewer":{"subject":"tester"}}');

@@ -184,7 +184,7 @@ describe('records of other viewers and records that do not exist get the same an
         const cost = { ...rest, read: calls + cached };
         return struckOut(JSON.stringify({ data, errors, cost }), names);
       };
-      // The viewer's own lists that a hint makes it read are cached for both.
+      // The viewer's own lists that are read because an argument names their parent are cached for both.
       await answerFor(nonexistent());
       const [theirs, nothing] = [await answerFor(foreign), await answerFor(nonexistent())];
       expect(theirs).toBe(nothing);

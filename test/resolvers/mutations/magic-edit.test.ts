@@ -201,20 +201,20 @@ describe.each(allChanges)('%s', (name) => {
     expect(gateway.sandbox.countOf()).toBe(0);
   });
 
-  it('is allowed for a viewer whose hint proves whose note it is', async () => {
+  it('is allowed for a viewer whose arguments name the session and client of the note', async () => {
     const { ids } = gateway.sandbox;
     const authorization = `Bearer ${await tokenFor([`client:${ids.client(5)}`])}`;
-    const hints = { sessionId: ids.session(5, 1), clientId: ids.client(5) };
-    const { result } = await change(gateway, name, ids.note(5, 1), hints, { authorization });
+    const parents = { sessionId: ids.session(5, 1), clientId: ids.client(5) };
+    const { result } = await change(gateway, name, ids.note(5, 1), parents, { authorization });
     expect(result.type).toBe('ProgressNoteChange');
     expect(gateway.sandbox.countOf(changes[name].route)).toBe(1);
   });
 
-  it('rejects a hint that names another session of the viewer', async () => {
+  it('rejects arguments that name another session of the viewer', async () => {
     const { ids } = gateway.sandbox;
     const authorization = `Bearer ${await tokenFor([`client:${ids.client(6)}`])}`;
-    const hints = { sessionId: ids.session(6, 0), clientId: ids.client(6) };
-    const { result } = await change(gateway, name, ids.note(7, 0), hints, { authorization });
+    const parents = { sessionId: ids.session(6, 0), clientId: ids.client(6) };
+    const { result } = await change(gateway, name, ids.note(7, 0), parents, { authorization });
     expect(result.type).toBe('NotFound');
     expect(gateway.sandbox.countOf(changes[name].route)).toBe(0);
   });

@@ -181,7 +181,7 @@ describe.skipIf(!redisAvailable)('a note that is changed through one of two inst
     expect(await bySession(two, session(0, 0))).toEqual(['new']);
   });
 
-  it('is returned by its session although only the other one has its owner', async () => {
+  it('is returned by its session although the instance that changed it has not read it', async () => {
     const { note, session } = one.sandbox.ids;
     await bySession(two, session(0, 1));
     await change(one, 'update', note(0, 1), patchOf('new'));

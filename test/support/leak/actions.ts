@@ -17,7 +17,7 @@ export const anyGrant = oneof(
   tuple(constant('session' as const), constantFrom(...CLIENTS)),
 );
 
-const ASKED = ['walk', 'byId', 'hinted', 'node', 'edit', 'assign', 'events', 'score'] as const;
+const ASKED = ['walk', 'byId', 'withParents', 'node', 'edit', 'assign', 'events', 'score'] as const;
 const CHANGES = ['move', 'finish', 'assess'] as const;
 
 export type Asked = (typeof ASKED)[number];
@@ -27,7 +27,7 @@ export interface Action {
   readonly viewer: number;
   readonly client: number;
   /** Which client is named with it: the right one or not. */
-  readonly hint: number;
+  readonly namedClient: number;
   readonly clinician: number;
   readonly nth: number;
   readonly key: string;
@@ -37,7 +37,7 @@ export const anyAction = record<Action>({
   kind: constantFrom(...ASKED, ...ASKED, ...CHANGES),
   viewer: nat(1),
   client: constantFrom(...CLIENTS),
-  hint: constantFrom(...CLIENTS),
+  namedClient: constantFrom(...CLIENTS),
   clinician: constantFrom(...CLINICIANS),
   nth: nat(SESSIONS_EACH - 1),
   key: constantFrom('a', 'b'),
@@ -61,9 +61,9 @@ export const documents: Readonly<Record<Asked, string>> = {
     clinicians { clients(first: 100) { nodes { clientId firstName } } } clients { ${CLIENT} } sessions { ${SESSION} } } }`,
   byId: `query($client: ID!, $session: ID!, $note: ID!) { client(id: $client) { ${CLIENT} }
     session(id: $session) { ${SESSION} } progressNote(id: $note) { progressNoteId note } }`,
-  hinted: `query($client: ID!, $bareSession: ID!, $bareNote: ID!, $clinician: ID!, $hint: ID!, $hintSession: ID!) {
-    client(id: $client, clinicianId: $clinician) { ${CLIENT} } session(id: $bareSession, clientId: $hint) { ${SESSION} }
-    progressNote(id: $bareNote, sessionId: $hintSession, clientId: $hint) { progressNoteId note } }`,
+  withParents: `query($client: ID!, $bareSession: ID!, $bareNote: ID!, $clinician: ID!, $namedClient: ID!, $namedSession: ID!) {
+    client(id: $client, clinicianId: $clinician) { ${CLIENT} } session(id: $bareSession, clientId: $namedClient) { ${SESSION} }
+    progressNote(id: $bareNote, sessionId: $namedSession, clientId: $namedClient) { progressNoteId note } }`,
   node: `query($nodes: [ID!]!) { nodes(ids: $nodes) { ... on Client { ${CLIENT} } ... on Session { ${SESSION} }
     ... on ProgressNote { progressNoteId note } ... on Transcript { session { sessionId raw } } } }`,
   edit: `mutation($note: ID!, $key: String!) { magicEdit(input: { progressNoteId: $note, userInstructions: "x",
@@ -82,7 +82,7 @@ export function variablesOf(
   score: string,
   after: string | undefined,
 ): object {
-  const { kind, client, nth, hint, clinician, key } = action;
+  const { kind, client, nth, namedClient, clinician, key } = action;
   const { ids } = sandbox;
   const bareSession = ids.session(client, nth);
   const session = sessionId({ sandbox }, bareSession, ids.client(client));
@@ -101,8 +101,8 @@ export function variablesOf(
       clientId: ids.client(client) as Uuid,
     }),
     after,
-    hint: ids.client(hint),
-    hintSession: ids.session(hint, nth),
+    namedClient: ids.client(namedClient),
+    namedSession: ids.session(namedClient, nth),
     nodes: [
       plainId('Client', ids.client(client)),
       session,
