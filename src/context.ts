@@ -90,7 +90,7 @@ export function createContext(
       cachePolicy.isCacheable = false;
     },
     /** True if a page that was read lately proves that the list holds the record. The answer is cached only while it does. */
-    useProof(list: ListRef, id: string): boolean {
+    relyOnProof(list: ListRef, id: string): boolean {
       const isProven = () => services.recentLists.proves(list, id);
       if (isProven()) cachePolicy.proofs.push(isProven);
       return isProven();

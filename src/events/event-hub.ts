@@ -145,8 +145,8 @@ export async function openHub(parts: HubParts) {
   /** Reads that are under way: all events of a session may ask for its client at once. */
   const clientReads = new Map<Uuid, Promise<Uuid | null | undefined>>();
 
-  /** A position after the newest event means that the log lost its end. Its positions will be used again. */
-  const reaches = (bounds: LogBounds, after: Position): boolean =>
+  /** True if the log still has all events after the position. A position past its end shows that the log lost its end. */
+  const covers = (bounds: LogBounds, after: Position): boolean =>
     bounds.epoch === epoch && bounds.oldest <= after && after <= bounds.newest;
 
   const expired = ({ epoch: current, oldest }: LogBounds) =>
@@ -166,7 +166,7 @@ export async function openHub(parts: HubParts) {
   async function scan(after: Position, limit = SCAN_BATCH) {
     await setImmediate(); // Other work comes first.
     const page = await log.read(after, Math.min(limit, SCAN_BATCH));
-    if (!reaches(page, after)) throw expired(page);
+    if (!covers(page, after)) throw expired(page);
     const known = page.events.filter((stored) => stored.position <= position);
     return { events: readable(known), scannedTo: known.at(-1)?.position ?? after };
   }
@@ -187,7 +187,7 @@ export async function openHub(parts: HubParts) {
       try {
         const page = await log.read(position, FOLLOW_BATCH);
         if (signal.aborted) return;
-        if (!reaches(page, position)) resetTo(page);
+        if (!covers(page, position)) resetTo(page);
         else if (page.events.length > 0) {
           receiving = receive(page.events);
           await receiving;
@@ -236,7 +236,7 @@ export async function openHub(parts: HubParts) {
       const stored = events.find((event) => event.position === at);
       // If this process began after the log lost its end, another event may have the position by now.
       const isOther = receivedAt > 0 && stored && stored.receivedAt !== receivedAt;
-      if (decoded.epoch !== epoch || isOther || !reaches(bounds, at)) throw expired(bounds);
+      if (decoded.epoch !== epoch || isOther || !covers(bounds, at)) throw expired(bounds);
       return at;
     },
     /** The position before the oldest stored event: where to begin without a cursor. */

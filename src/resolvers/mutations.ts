@@ -35,10 +35,10 @@ function missingOf(error: unknown): Missing {
 
 /** The Partner API's answer. Null if it names another session or client: it must not be shown or stored. */
 function answerAbout(raw: unknown, sessionId?: Uuid, clientId?: Uuid): unknown {
-  const names = isObject(raw) ? raw : {};
+  const body = isObject(raw) ? raw : {};
   const isForeign =
-    (sessionId && isOther(names['sessionId'], sessionId)) ||
-    (clientId && (isOther(names['clientId'], clientId) || isOther(names['patientId'], clientId)));
+    (sessionId && isOther(body['sessionId'], sessionId)) ||
+    (clientId && (isOther(body['clientId'], clientId) || isOther(body['patientId'], clientId)));
   return isForeign ? null : raw;
 }
 
@@ -48,7 +48,7 @@ const nothingSent = (reason: string) =>
 
 const AWAIT_EVENT = 'await its progress_note_regenerated event before sending it again';
 /** What to do when the outcome is not known. */
-const HINTS: Readonly<Record<keyof typeof writes, string>> = {
+const ADVICE: Readonly<Record<keyof typeof writes, string>> = {
   magicEdit: AWAIT_EVENT,
   regenerateProgressNote: AWAIT_EVENT,
   updateProgressNote: 'read the note to see',
@@ -61,7 +61,7 @@ const HINTS: Readonly<Record<keyof typeof writes, string>> = {
  * is visible. A change that can't be audited is not made.
  */
 async function auditedWrite<T extends { readonly kind: string }>(
-  action: keyof typeof HINTS,
+  action: keyof typeof ADVICE,
   record: string,
   ctx: Context,
   write: () => Promise<T | Missing>,
@@ -80,7 +80,7 @@ async function auditedWrite<T extends { readonly kind: string }>(
     audit(outcome.kind === 'missing' ? 'denied' : outcome.kind);
     return outcome;
   } catch (error) {
-    const failure = clientErrorOf(error, HINTS[action]);
+    const failure = clientErrorOf(error, ADVICE[action]);
     audit(failure instanceof CodedError ? failure.code : 'failed');
     throw failure;
   } finally {
@@ -90,12 +90,12 @@ async function auditedWrite<T extends { readonly kind: string }>(
   }
 }
 
-/** If the outcome is unknown, the message has the hint for this kind of write. */
-function clientErrorOf(error: unknown, hint: string): unknown {
+/** If the outcome is unknown, the message has the advice for this kind of write. */
+function clientErrorOf(error: unknown, advice: string): unknown {
   if (error instanceof StoreUnavailable)
     return nothingSent('reach its own store. Try again in a moment');
   if (!(error instanceof PartnerError && error.code === 'OUTCOME_UNKNOWN')) return error;
-  const message = `No clear answer came: the change may or may not have taken effect, so ${hint}.`;
+  const message = `No clear answer came: the change may or may not have taken effect, so ${advice}.`;
   return new CodedError('OUTCOME_UNKNOWN', message);
 }
 

@@ -123,7 +123,7 @@ async function findUnderKnownParents(ref: ListedRef, ctx: Context, { asProof = f
   for (const { parent, list } of knownParents(ref)) {
     // No list is read that the viewer may not: access may have been proven by another parent.
     if (!isGranted(ref, ctx) && !(await isOpen(parent, ctx))) continue;
-    if (asProof && ctx.useProof(list, ref.id)) return ref;
+    if (asProof && ctx.relyOnProof(list, ref.id)) return ref;
     const found = await new Lookup(ctx).findInList(list, ref.id);
     if (found) return found;
   }
@@ -136,15 +136,15 @@ function recentProof(ref: ListedRef, ctx: Context): ListRef | undefined {
   for (const { name, parent } of parentListsOf(ref.type))
     for (const id of reach.grantedIds(kindOf(parent))) {
       const list = listFor(ref, name, id);
-      if (ctx.useProof(list, ref.id)) return list;
+      if (ctx.relyOnProof(list, ref.id)) return list;
     }
   if (ref.type !== 'Client') return undefined;
   for (const id of reach.grantedIds('organization')) {
     const clinics = { name: 'clinicsOfOrganization', id } as const;
     for (const clinic of recentLists.idsIn(clinics)) {
       const clients = clientsOfClinic(clinic as Uuid);
-      const isProven = recentLists.proves(clients, ref.id) && ctx.useProof(clinics, clinic);
-      if (isProven && ctx.useProof(clients, ref.id)) return clients;
+      const isProven = recentLists.proves(clients, ref.id) && ctx.relyOnProof(clinics, clinic);
+      if (isProven && ctx.relyOnProof(clients, ref.id)) return clients;
     }
   }
   return undefined;

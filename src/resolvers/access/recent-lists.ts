@@ -32,15 +32,15 @@ export type RecentLists = ReturnType<typeof createRecentLists>;
 export function createRecentLists(now: () => number) {
   /** By path. The size is in rows. */
   const lists = new LRUCache<string, RecentList>({ max: 20_000, maxSize: 200_000 });
-  const perClient = { maxSize: 50_000, sizeCalculation: () => 1 };
+  const upTo50000 = { maxSize: 50_000, sizeCalculation: () => 1 };
   /** Where a client's last events said they were, the newest first. They come in any order, so all of them count. */
-  const locations = new LRUCache<string, readonly EventLocation[]>(perClient);
+  const locations = new LRUCache<string, readonly EventLocation[]>(upTo50000);
 
   /** When a change on any instance may last have added a row to the list with this path; with an empty one, to any. */
-  const changed = new LRUCache<string, number>(perClient);
+  const changed = new LRUCache<string, number>(upTo50000);
 
   /** When an assessment of each client last came: such an event names no list. */
-  const assessed = new LRUCache<string, number>(perClient);
+  const assessed = new LRUCache<string, number>(upTo50000);
 
   const locationsOf = (client: string) => locations.get(client) ?? [];
 

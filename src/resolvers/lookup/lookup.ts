@@ -107,7 +107,7 @@ export class Lookup {
   /** Is the client in the list of each clinician, clinic and organization that is named? */
   async isClientUnder({ clinicianId, clinicId, organizationId }: Parents, id: Uuid) {
     const isIn = async (lists: readonly ClientList[]) =>
-      lists.some((list) => this.ctx.useProof(list, id)) ||
+      lists.some((list) => this.ctx.relyOnProof(list, id)) ||
       (await this.findClient(id, lists)) !== undefined;
     if (clinicianId && !(await isIn([clientsOfClinician(clinicianId)]))) return false;
     if (clinicId && !(await isIn([clientsOfClinic(clinicId)]))) return false;
@@ -139,7 +139,7 @@ export class Lookup {
 
   /** The row with this id, searched from the page where it was last seen; undefined if it is not in the list. */
   async findInList<N extends ListName>(list: ListRef<N>, id: string, lastSeenOn = 1) {
-    const { recentLists, places, useProof } = this.ctx;
+    const { recentLists, places, relyOnProof } = this.ctx;
     // Cached pages may be older than an event that contradicts them.
     const since = recentLists.contradictedAt(list, id);
     let { row, rescanSince } = await this.scan(list, id, lastSeenOn, since);
@@ -148,7 +148,7 @@ export class Lookup {
     if (rescanSince !== undefined)
       ({ row } = await this.scan(list, id, lastSeenOn, rescanSince, rescanSince));
     if (row) {
-      useProof(list, id);
+      relyOnProof(list, id);
       return row;
     }
     recentLists.remove(list, id);
