@@ -14,7 +14,7 @@ const FINAL = new Map([
 ]);
 
 /** Codes of temporary errors: the subscription is retried. */
-const PASSING = new Set(['TIMEOUT', 'UPSTREAM_RATE_LIMITED', 'UPSTREAM_UNAVAILABLE']);
+const TRANSIENT = new Set(['TIMEOUT', 'UPSTREAM_RATE_LIMITED', 'UPSTREAM_UNAVAILABLE']);
 
 /**
  * One subscription that reconnects automatically. Every new connection resumes after the last cursor, so no event is lost
@@ -106,7 +106,7 @@ export function subscribe({
   function refuse(error) {
     const code = error?.extensions?.code;
     if (code === 'EVENTS_EXPIRED') return end(onExpired);
-    if (PASSING.has(code)) return abandon();
+    if (TRANSIENT.has(code)) return abandon();
     end(() => onRefused(error ? messageOf(error) : 'The server ended the stream.', code));
   }
 

@@ -69,7 +69,7 @@ export function resuming(client: Client): Client {
               sink.next(result);
             },
             error(reason) {
-              if (PASSING.has(codeOf(reason))) timer = setTimeout(start, 5_000 * Math.random());
+              if (TRANSIENT.has(codeOf(reason))) timer = setTimeout(start, 5_000 * Math.random());
               else sink.error(reason);
             },
             complete: () => sink.complete(),
@@ -139,8 +139,8 @@ export function follow<E extends object>(options: Follow<E>): () => void {
   };
 }
 
-/** Errors that are usually temporary. */
-const PASSING = new Set([
+/** Codes of errors that are usually temporary. */
+const TRANSIENT = new Set([
   'INTERNAL_SERVER_ERROR',
   'TIMEOUT',
   'UPSTREAM_RATE_LIMITED',
