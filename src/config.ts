@@ -169,7 +169,7 @@ function settings(read: Read, given: Environment, problems: string[]) {
         'OPERATION_MAX_ESTIMATED_CALLS',
         integer(1, 1_000_000_000).default(10_000),
       ),
-      /** Calls of one look-up by id without a parent. */
+      /** How many calls one look-up by id without a parent may make. */
       lookupMaxCalls: read('LOOKUP_MAX_CALLS', integer(1, 1_000_000).default(100)),
     },
     auth: authOf(read, given, problems, isSandbox),

@@ -36,9 +36,8 @@ export interface Services {
   readonly audit: Audit | undefined;
   /** Why a change that is made now might not be audited. Changes are rejected then. */
   readonly auditProblem: () => string | undefined;
-  /** Calls of one look-up by id without a parent. */
+  /** How many calls one look-up by id without a parent may make. */
   readonly lookupMaxCalls: number;
-  /** For metrics. */
   readonly onUnknownStatus: () => void;
 }
 

@@ -26,8 +26,8 @@ import { createRecentLists } from './resolvers/access/recent-lists.ts';
 import { createPlaces } from './resolvers/lookup/places.ts';
 import { createGlobalIds } from './schema/global-id.ts';
 
-// V8 may choose to allocate a part of each request among its old objects, depending on what the first requests were. Then
-// requests stay in memory until a full garbage collection: a fifth more CPU for cached answers, and 100 MB.
+// Depending on the first requests, V8 may choose to allocate a part of each request in the old generation. Then requests
+// stay in memory until a full garbage collection: a fifth more CPU for cached answers, and 100 MB.
 setFlagsFromString('--no-allocation-site-pretenuring');
 // The heap may double between two full collections. V8 may otherwise let it grow fourfold: 100 to 150 MB more.
 setFlagsFromString('--heap-growing-percent=100');
@@ -134,7 +134,7 @@ export async function openServer(config: Config, log: Log, clock = systemClock, 
 /** The sandbox makes new sessions at every start, so its event log is temporary too. */
 function temporaryDir() {
   const dir = mkdtempDisposableSync(join(tmpdir(), 'partner-graph-'));
-  // Also after a second SIGINT (`node --watch` repeats that of Ctrl-C), or when audit lines were spooled at the end.
+  // Also on exit: a second SIGINT (`node --watch` repeats that of Ctrl-C) skips closing, and audit lines may be spooled last.
   process.once('exit', dir.remove);
   return dir;
 }

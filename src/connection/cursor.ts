@@ -24,7 +24,7 @@ export interface CursorPosition {
 
 export type CursorSealer = Sealer<CursorPosition>;
 
-/** 42 bits: two rows of a list collide once in a million million. */
+/** 42 bits: two rows have the same hash with a probability of one in four trillion. */
 export const shortHash = (text: string): string => hash('sha256', text, 'base64url').slice(0, 7);
 
 /** By a page's rows: a cached page is hashed once for all operations that read it. */

@@ -89,7 +89,7 @@ export function createResponseCache(clock: Clock) {
     /** A list's length as last seen, kept long after its rows. A hint, not a fact. */
     totalOf: (listKey: string): number | undefined => totals.get(listKey)?.total,
 
-    /** If the length changed, drops the cached pages: a window must not mix two states. False if it is outdated. */
+    /** If the length changed, drops the cached pages: a window must not mix two states. False if a later call showed another. */
     setTotal(listKey: string, path: string, total: number, requestedAt: number): boolean {
       const last = totals.get(listKey);
       if (last && last.requestedAt > requestedAt) return last.total === total;

@@ -108,7 +108,6 @@ function readScore(raw: JsonObject, id: Uuid) {
 const readPartner = (body: unknown) =>
   typeof body === 'object' && body && !isErrorBody(body as JsonObject) ? body : undefined;
 
-/** Records that have a route of their own. */
 export const recordEndpoints = {
   note,
   noteOfSession,

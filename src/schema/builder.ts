@@ -70,7 +70,6 @@ export const required = <const T, R extends Resolve | undefined = undefined>(
   ...options: Parameters<typeof optional<T, R>>
 ) => ({ ...optional(...options), nullable: false as const, required: true as const });
 
-/** Options that every `raw` field shares. */
 export const RAW = optional('JSON', 'The whole record as the Partner API returned it.');
 
 type Field = FieldRef<Types>;
@@ -113,7 +112,7 @@ export const objectType = <N extends keyof Objects, F extends Record<string, Fie
   });
 };
 
-/** Values of an enum that the Partner API, and this gateway inside, spell in lower case. */
+/** Values of an enum. The Partner API and the rest of this gateway spell them in lower case. */
 export const enumValues = <V extends string>(descriptions: Readonly<Record<V, string>>) =>
   Object.fromEntries(
     Object.entries<string>(descriptions).map(([value, description]) => [

@@ -100,7 +100,7 @@ function filterOf({ filter, defaultOnly }: ListArgs, { ids }: Context): ListRef[
     // The Partner API rejects such a number, so the call is saved.
     if (name === 'phoneNumber' && !text.startsWith('+'))
       throw new BadInput('"phoneNumber" must begin with its calling code, as in +15550100.');
-    // The only filters by id are by a clinician's.
+    // The only ids in filters are those of clinicians.
     const isId = name === 'id' || name === 'clinicianId';
     return [name, isId ? parseId('Clinician', name, text, ids).id : text] as const;
   });

@@ -127,7 +127,7 @@ function needOf(subfields: readonly CollectedField[], operation: Operation): Nee
   return has('totalCount') ? 'total' : 'nothing';
 }
 
-/** Types of records with a route of their own: a field of such a type costs one call. */
+/** A field of one of these types costs one call: a record with a route of its own, or whether it exists. */
 const FETCHED_TYPES: ReadonlySet<string> = new Set([
   'Node',
   'Partner',

@@ -20,7 +20,7 @@ export type Viewer = Readonly<ReturnType<typeof createViewer>>;
 export type Reach = Viewer['reach'];
 
 export function createViewer(subject: string, grants: readonly string[], expiresAt = Infinity) {
-  /** By kind: a list may ask for each of its rows, and putting the text of a grant together would take more. */
+  /** By kind: a list may ask for each of its rows, and putting the text of a grant together would take longer. */
   const ids = new Map<string, Set<Uuid>>(RECORD_KINDS.map((kind) => [kind, new Set()]));
   for (const [kind = '', id] of grants.map((grant) => grant.split(':')))
     ids.get(kind)?.add(id as Uuid);

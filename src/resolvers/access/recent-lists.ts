@@ -36,7 +36,7 @@ export function createRecentLists(now: () => number) {
   /** Where a client's last events said they were, the newest first. They come in any order, so all of them count. */
   const locations = new LRUCache<string, readonly EventLocation[]>(upTo50000);
 
-  /** When a change on any instance may last have added a row to the list with this path; with an empty one, to any. */
+  /** By path of a list: when a change, on any instance, may last have added a row to it. Under the empty path: to any list. */
   const changed = new LRUCache<string, number>(upTo50000);
 
   /** When an assessment of each client last came: such an event names no list. */
@@ -88,7 +88,7 @@ export function createRecentLists(now: () => number) {
       for (const row of rows) {
         const last = row && known.rows.get(row.id);
         if (!row || (last && last.at > at)) continue;
-        // The pages of a filtered list are others.
+        // The page of a filtered list is not that of the list itself.
         known.rows.set(row.id, { at, page: list.filter ? (last?.page ?? 0) : page });
       }
       // Removed first: lru-cache keeps the size of a value that is set again.

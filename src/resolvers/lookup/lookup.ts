@@ -43,7 +43,7 @@ function refsOf(list: ListRef, page: Page<Row>): Page<ListedRef> {
 
 /** Pages of one list that are read in parallel: enough to be quick, few enough to stop early. */
 const PAGES_AT_A_TIME = 4;
-/** Events that arrive within this time share the page that was read for one of them, so that not each costs a call. */
+/** Events that arrive within this time share the page that was read for one of them, so that they do not cost a call each. */
 const SHARED_MS = 250;
 
 interface LookupOptions {
@@ -143,7 +143,7 @@ export class Lookup {
     // Cached pages may be older than an event that contradicts them.
     const since = recentLists.contradictedAt(list, id);
     let { row, rescanSince } = await this.scan(list, id, lastSeenOn, since);
-    // So does an event that came meanwhile, and one that came while a page was in flight for another operation.
+    // So may the pages just read: the event may have come meanwhile, or after another operation had requested one of them.
     if (recentLists.contradictedAt(list, id) > since) rescanSince = recentLists.now();
     if (rescanSince !== undefined)
       ({ row } = await this.scan(list, id, lastSeenOn, rescanSince, rescanSince));
