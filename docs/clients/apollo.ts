@@ -8,7 +8,7 @@ import { OperationTypeNode } from 'graphql';
 import { possibleTypes } from './possible-types.ts';
 import { connect, resuming } from './resume.ts';
 
-/** Pages of one list grow together; another filter is another list. */
+/** The pages of a list are merged. The same list with another filter is another list. */
 const list = relayStylePagination();
 const filteredList = relayStylePagination(['filter']);
 

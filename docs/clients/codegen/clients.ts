@@ -21,7 +21,7 @@ const CLIENTS = graphql(`
   }
 `);
 
-/** The gateway has refused: `codes` says why. */
+/** The response has errors: `codes` are their `extensions.code`. */
 export class GatewayError extends Error {
   readonly codes: readonly string[];
 

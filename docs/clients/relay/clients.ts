@@ -79,7 +79,7 @@ export async function openClinic(environment: Environment, clinicId: string) {
   const selector = getSingularSelector(getFragment(FRAGMENT), clinic);
   const read = () => environment.lookup(selector).data as unknown as clients_clinic$data;
 
-  /** Through `node(id:)`: the clinic is not looked for again. */
+  /** Through `node(id:)`: the clinic is not looked up again. */
   const load = (count: number, cursor: string | null | undefined) =>
     fetchQuery(
       environment,
