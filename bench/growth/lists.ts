@@ -8,7 +8,7 @@ import { mediansOf } from './rounds.ts';
 const LENGTHS = [10, 100, 1_000, 10_000];
 const WARM_UPS = 60;
 const ROUNDS = 8;
-/** Short lists are read until there were this many rows: one of ten is over before anything could be told of it. */
+/** Short lists are read until there were this many rows: one of ten ends before anything can be measured. */
 const ROWS_OF_A_ROUND = 2_000;
 const HEAP_ROUNDS = 3;
 /** Lists of ten, so that a gateway has compiled what it needs before its heap is looked at. */

@@ -26,13 +26,13 @@ export interface Note {
 
 const TTL_MS = 5_000;
 const get = getByRequest(new URL(process.env['PARTNER_BASE_URL'] ?? ''));
-const remembered = new LRUCache<string, object>({ max: 100_000, ttl: TTL_MS });
+const cached = new LRUCache<string, object>({ max: 100_000, ttl: TTL_MS });
 
 async function read(path: string): Promise<object> {
-  const known = remembered.get(path);
+  const known = cached.get(path);
   if (known) return known;
   const body: object = await get(path);
-  remembered.set(path, body);
+  cached.set(path, body);
   return body;
 }
 

@@ -44,7 +44,7 @@ export async function requestRows(bench: Bench): Promise<readonly Figure[]> {
 }
 
 /**
- * Peers remember no answers, so that hot is executed for them: a quick run measures it once. Mesh has no cache here
+ * Peers cache no whole responses, so hot is executed for them: a quick run measures it once. Mesh has no cache here
  * at all.
  */
 function takesPart(name: string, { mode }: Row, quick: boolean): boolean {

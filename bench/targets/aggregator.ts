@@ -5,7 +5,7 @@ import { getByDispatch, getByRequest } from './get-json.ts';
 
 /**
  * What one would write by hand for these workloads alone: no GraphQL, no cache, no viewer, no limits. It reads
- * pages as the gateway does: the first, then the rest side by side; all at once where the length is remembered.
+ * pages as the gateway does: the first, then the rest side by side; all at once if the length is known.
  */
 interface Page<T> {
   readonly data: readonly T[];

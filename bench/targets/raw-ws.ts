@@ -2,7 +2,7 @@ import { createServer } from 'node:http';
 
 import { WebSocketServer } from 'ws';
 
-/** The raw limit of a broadcast: what is posted goes to every socket as it is. It acknowledges, and knows no more. */
+/** The raw limit of a broadcast: what is posted goes to every socket as it is. It acknowledges, and does nothing else. */
 const server = createServer((req, res) => {
   const chunks: Buffer[] = [];
   req.on('data', (chunk: Buffer) => chunks.push(chunk));

@@ -207,7 +207,7 @@ describe('the worst case', () => {
     for (let level = 0; level < 10; level += 1) estimate = 3 * (1 + estimate) + 1 + 25 * estimate;
     expect(errors?.[0]?.extensions).toMatchObject({ code: 'QUERY_TOO_EXPENSIVE', estimate });
     const rejected = async (levels: number) => {
-      // A new name each time, since the gateway knows a document that it has seen.
+      // A new name each time, since the gateway caches the estimate of a document.
       const name = `Q${(names += 1)}`;
       expect(
         (await counted(gateway, `query ${name} ${sessionsWithin(levels, 'sessionId')}`)).data,

@@ -5,7 +5,7 @@ import { expect, it } from 'vitest';
 import { oldGenerationBytes } from '../../src/gateway/memory-pressure.ts';
 
 it.each([[], ['--max-semi-space-size=32']])(
-  'knows how much V8 keeps for old objects (%s)',
+  'computes the size of the old generation from the heap limit (%s)',
   (...flags) => {
     const script = 'console.log(v8.getHeapStatistics().heap_size_limit)';
     const limit = execFileSync(process.execPath, [

@@ -27,7 +27,7 @@ const DATE = 'Expected a date as YYYY-MM-DD, but got another value.';
 const CASES: readonly [string, object, ...string[]][] = [
   // Written in the document.
   [
-    '{ organizations(first: "Sentinel") { totalCount } }',
+    '{ organizations(first: "Canary") { totalCount } }',
     {},
     'Argument "Query.organizations(first:)" has invalid value: Int cannot represent non-integer value.',
   ],
@@ -37,28 +37,28 @@ const CASES: readonly [string, object, ...string[]][] = [
     'Argument "Query.organizations(first:)" has invalid value: Int cannot represent non 32-bit signed integer value.',
   ],
   [
-    'query($n: Int = "Sentinel") { organizations(first: $n) { totalCount } }',
+    'query($n: Int = "Canary") { organizations(first: $n) { totalCount } }',
     {},
     'Variable "$n" has invalid default value: Int cannot represent non-integer value.',
   ],
   [
-    '{ viewer @include(if: "Sentinel") { subject } }',
+    '{ viewer @include(if: "Canary") { subject } }',
     {},
     'Argument "@include(if:)" has invalid value: Boolean cannot represent a non boolean value.',
   ],
   [
-    '{ nodes(ids: ["a", null, { Sentinel: 1 }]) { id } }',
+    '{ nodes(ids: ["a", null, { Canary: 1 }]) { id } }',
     {},
     'Argument "Query.nodes(ids:)" has invalid value at [1]: Expected value of non-null type "ID!" not to be null.',
     'Argument "Query.nodes(ids:)" has invalid value at [2]: ID cannot represent a non-string and non-integer value.',
   ],
-  [clients('filter: { dateOfBirth: "Sentinel" }'), {}, `${ARGUMENT} at .dateOfBirth: ${DATE}`],
+  [clients('filter: { dateOfBirth: "Canary" }'), {}, `${ARGUMENT} at .dateOfBirth: ${DATE}`],
   [
     clients('filter: { email: 777 }'),
     {},
     `${ARGUMENT} at .email: String cannot represent a non string value.`,
   ],
-  [clients('filter: "Sentinel"'), {}, `${ARGUMENT}: ${OBJECT} to be an object.`],
+  [clients('filter: "Canary"'), {}, `${ARGUMENT}: ${OBJECT} to be an object.`],
   [
     clients('filter: { status: ACTIV }'),
     {},
@@ -70,7 +70,7 @@ const CASES: readonly [string, object, ...string[]][] = [
     `${ARGUMENT} at .status: Enum "ClientStatus" cannot represent non-enum value.`,
   ],
   [
-    clients('filter: { firstNam: "Sentinel" }'),
+    clients('filter: { firstNam: "Canary" }'),
     {},
     `${ARGUMENT}: ${OBJECT} not to include unknown field "firstNam".`,
   ],
@@ -80,10 +80,10 @@ const CASES: readonly [string, object, ...string[]][] = [
     'Argument "Mutation.updateProgressNote(input:)" has invalid value: Expected value of type "UpdateProgressNoteInput" to include required field "patch".',
   ],
   // Sent as variables. Their keys are values too.
-  [FILTER, { f: { dateOfBirth: 'Sentinel' } }, `${VARIABLE} at .dateOfBirth: ${DATE}`],
+  [FILTER, { f: { dateOfBirth: 'Canary' } }, `${VARIABLE} at .dateOfBirth: ${DATE}`],
   [
     FILTER,
-    { f: { status: 'ACTIV Did you mean Sentinel?' } },
+    { f: { status: 'ACTIV Did you mean Canary?' } },
     `${VARIABLE} at .status: Value does not exist in "ClientStatus" enum.`,
   ],
   [
@@ -91,14 +91,10 @@ const CASES: readonly [string, object, ...string[]][] = [
     { f: { status: 777 } },
     `${VARIABLE} at .status: Enum "ClientStatus" cannot represent non-string value.`,
   ],
-  [FILTER, { f: 'Sentinel' }, `${VARIABLE}: ${OBJECT} to be an object.`],
-  [FILTER, { f: ['Sentinel'] }, `${VARIABLE}: ${OBJECT} to be an object.`],
-  [
-    FILTER,
-    { f: { firstNam: 'Sentinel' } },
-    `${VARIABLE}: ${OBJECT} not to include unknown fields.`,
-  ],
-  ...['x". Did you mean Sentinel? Found: ', 'the Sentinel', 'x"Sentinel", "'].map(
+  [FILTER, { f: 'Canary' }, `${VARIABLE}: ${OBJECT} to be an object.`],
+  [FILTER, { f: ['Canary'] }, `${VARIABLE}: ${OBJECT} to be an object.`],
+  [FILTER, { f: { firstNam: 'Canary' } }, `${VARIABLE}: ${OBJECT} not to include unknown fields.`],
+  ...['x". Did you mean Canary? Found: ', 'the Canary', 'x"Canary", "'].map(
     (key): [string, object, string] => [
       FILTER,
       { f: { [key]: 1 } },
@@ -107,7 +103,7 @@ const CASES: readonly [string, object, ...string[]][] = [
   ),
   [
     IDS,
-    { ids: [{ Sentinel: 1 }, 1.5, 'a'] },
+    { ids: [{ Canary: 1 }, 1.5, 'a'] },
     ...[0, 1].map((i) => `Variable "$ids" has invalid value at [${i}]: ID cannot represent value.`),
   ],
   [
@@ -137,14 +133,14 @@ const CASES: readonly [string, object, ...string[]][] = [
     'Argument "Query.node(id:)" of type "ID!" is required, but it was not provided.',
   ],
   [
-    '{ viewer(name: "Sentinel") { subject } }',
+    '{ viewer(name: "Canary") { subject } }',
     {},
     'Unknown argument "name" on field "Query.viewer".',
   ],
-  ['{ viewer "Sentinel" }', {}, 'Syntax Error: Expected Name, found String.'],
+  ['{ viewer "Canary" }', {}, 'Syntax Error: Expected Name, found String.'],
   ['{ viewer(a: "\\uSent") }', {}, 'Syntax Error: Invalid Unicode escape sequence.'],
   ['{ viewer(a: .1555) }', {}, 'Syntax Error: Invalid number, expected digit before "."'],
-  ['{ viewer """Sentinel" here""" }', {}, 'Syntax Error: Expected Name, found BlockString.'],
+  ['{ viewer """Canary" here""" }', {}, 'Syntax Error: Expected Name, found BlockString.'],
   // Windows.
   [
     '{ organizations(first: 200) { totalCount } }',
@@ -171,7 +167,7 @@ describe('the errors of invalid input', () => {
       messages.map((text) => text.replace(/\|.*/, '')),
     );
     for (const { errors } of [reported, plain]) {
-      expect(errors!.map(({ message }) => message).join()).not.toMatch(/Sentinel|77/);
+      expect(errors!.map(({ message }) => message).join()).not.toMatch(/Canary|77/);
       expect(errors).toEqual(
         errors?.map(() =>
           expect.objectContaining({
@@ -213,14 +209,14 @@ describe('the errors of invalid input', () => {
 
   it('are the same over WebSocket', async () => {
     using socket = await dialIn(open);
-    socket.send(subscribe('literal', clients('filter: { dateOfBirth: "Sentinel" }')));
+    socket.send(subscribe('literal', clients('filter: { dateOfBirth: "Canary" }')));
     expect((await socket.next()).payload).toMatchObject([
       { message: `${ARGUMENT} at .dateOfBirth: ${DATE}`, locations: [{ line: 1 }] },
     ]);
     socket.send({
       id: 'variable',
       type: 'subscribe',
-      payload: { query: FILTER, variables: { f: { dateOfBirth: 'Sentinel' } } },
+      payload: { query: FILTER, variables: { f: { dateOfBirth: 'Canary' } } },
     });
     expect((await socket.next()).payload).toMatchObject([
       { message: `${VARIABLE} at .dateOfBirth: ${DATE}` },

@@ -12,7 +12,7 @@ const WORDS: Readonly<Record<string, RegExp>> = {
 };
 
 /** In the body of every failing response: no client may receive it. */
-const UPSTREAM_TEXT = 'sentinel-of-upstream';
+const UPSTREAM_TEXT = 'canary-of-upstream';
 
 let gateway: Gateway;
 const lines: string[] = [];

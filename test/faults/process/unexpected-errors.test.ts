@@ -14,7 +14,7 @@ import {
   createStoreDir,
   startServer,
 } from '../../support/faults/process/process.ts';
-import { PATIENT, sentinelsIn } from '../../support/faults/sentinels.ts';
+import { PATIENT, canariesIn } from '../../support/faults/canaries.ts';
 import { UNEXPECTED } from '../../support/faults/process/unexpected-errors.ts';
 import { type Gateway, DETERMINISTIC, post, tokenFor } from '../../support/gateway.ts';
 import { dialIn, subscribe, until } from '../../support/ws/raw-socket.ts';
@@ -72,7 +72,7 @@ describe('an unexpected error is masked, and its text is in no log line', () => 
       const sent = { authorization, 'x-request-id': id };
       const { status, errors, headers } = await post(server.url, { query }, sent);
       expect([status, errors?.[0]]).toMatchObject([200, MASKED[0]]);
-      expect(sentinelsIn(JSON.stringify([errors, [...headers]]))).toEqual([]);
+      expect(canariesIn(JSON.stringify([errors, [...headers]]))).toEqual([]);
       await until(() => linesOf(id).some((line) => line.includes('unexpected error')));
     }
   });
@@ -88,7 +88,7 @@ describe('an unexpected error is masked, and its text is in no log line', () => 
       expect(await webhook(0)).toEqual({ status: 200, text: '' });
       const { payload } = await socket.next();
       expect(payload.errors).toMatchObject(MASKED);
-      expect(sentinelsIn(JSON.stringify(payload))).toEqual([]);
+      expect(canariesIn(JSON.stringify(payload))).toEqual([]);
     },
   );
 
@@ -118,7 +118,7 @@ describe('an unexpected error is masked, and its text is in no log line', () => 
     server.signal('SIGUSR2');
     await until(async () => (await webhook(0)).status === 503);
     const response = await fetch(`${server.url}/metrics`);
-    expect([response.status, sentinelsIn(await response.text())]).toEqual([500, []]);
+    expect([response.status, canariesIn(await response.text())]).toEqual([500, []]);
     server.signal('SIGUSR2');
     await until(async () => (await webhook(0)).status === 200);
     expect((await fetch(`${server.url}/metrics`)).status).toBe(200);
@@ -130,7 +130,7 @@ describe('an unexpected error is masked, and its text is in no log line', () => 
     await server.exited;
     expect(unexpected()).toBeGreaterThan(4 * Object.keys(UNEXPECTED).length);
     for (const line of [...server.stdout, server.stderr(), text])
-      expect(sentinelsIn(line)).toEqual([]);
+      expect(canariesIn(line)).toEqual([]);
     expect(server.stderr()).toBe('');
   });
 });

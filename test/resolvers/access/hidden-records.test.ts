@@ -114,7 +114,7 @@ const withoutRequestIds = (text: string): string =>
   text.replaceAll(/"requestId":"[\w-]+"/g, '"requestId":""');
 
 /** An answer without request ids, and with every requested id replaced, however it is encoded. */
-function struckOut(text: string, names: Names): string {
+function redacted(text: string, names: Names): string {
   const spelt = [...Object.values(names), ...nodeIds(names)];
   return spelt.reduce(
     (left, name, i) => left.replaceAll(name, `name ${i}`),
@@ -182,7 +182,7 @@ describe('records of other viewers and records that do not exist get the same an
         expect(Object.values(data)).toEqual(Object.values(data).map(() => null));
         // A filter that was just used is cached for all viewers, whatever the result.
         const cost = { ...rest, read: calls + cached };
-        return struckOut(JSON.stringify({ data, errors, cost }), names);
+        return redacted(JSON.stringify({ data, errors, cost }), names);
       };
       // The viewer's own lists that are read because an argument names their parent are cached for both.
       await answerFor(nonexistent());
@@ -220,7 +220,7 @@ describe('records of other viewers and records that do not exist get the same an
       );
       expect(data.nodes).toEqual(data.nodes.map(() => null));
       const { calls, cached } = extensions.upstream;
-      return struckOut(JSON.stringify([data, errors, calls + cached]), names);
+      return redacted(JSON.stringify([data, errors, calls + cached]), names);
     };
     await answerFor(nonexistent());
     expect(await answerFor(foreign)).toBe(await answerFor(nonexistent()));
@@ -247,7 +247,7 @@ describe('records of other viewers and records that do not exist get the same an
         Object.values(data).every((outcome) => (outcome as { is: string }).is === 'NotFound'),
       ).toBe(true);
       const { calls, cached } = extensions.upstream;
-      return struckOut(JSON.stringify({ data, errors, read: calls + cached }), names);
+      return redacted(JSON.stringify({ data, errors, read: calls + cached }), names);
     };
     const countWrites = () =>
       gateway.sandbox.requests.filter(({ method }) => method !== 'GET').length;

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 
 import { type GraphQLAnswer, post, tokenFor } from '../gateway.ts';
 import { type ServerProcess, createStoreDir, startServer } from './process/process.ts';
-import { PATIENT, SECRETS } from './sentinels.ts';
+import { PATIENT, SECRETS } from './canaries.ts';
 import { IDS, type LeakyUpstream, openLeakyUpstream } from './leaky-upstream.ts';
 
 /** A server over a leaky Partner API, and everything that its clients received apart from the data itself. */

@@ -8,7 +8,7 @@ import {
   pageBody,
   uuid,
 } from '../rest/upstream.ts';
-import { PATIENT, SECRETS } from './sentinels.ts';
+import { PATIENT, SECRETS } from './canaries.ts';
 
 /** How the Partner API responds to everything but requests for a token. */
 export type Mode =

@@ -1,6 +1,6 @@
 import { GraphQLError } from 'graphql';
 
-import { PATIENT, SECRETS } from '../sentinels.ts';
+import { PATIENT, SECRETS } from '../canaries.ts';
 
 const secretText = JSON.stringify({ ...PATIENT, ...SECRETS });
 /** As HTTP clients put it on their errors. */

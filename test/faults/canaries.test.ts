@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { assessments, delivery, uuid } from '../support/events/deliveries.ts';
-import { PATIENT, SECRETS, sentinelsIn } from '../support/faults/sentinels.ts';
+import { PATIENT, SECRETS, canariesIn } from '../support/faults/canaries.ts';
 import {
   FORGED,
   type LeakyDeployment,
@@ -24,8 +24,8 @@ beforeAll(async () => {
 afterAll(() => deployment[Symbol.asyncDispose]());
 
 /** No response since the last check may contain anything of a patient or a secret. */
-function expectNoSentinels(): void {
-  for (const text of deployment.received.splice(0)) expect(sentinelsIn(text, used)).toEqual([]);
+function expectNoCanaries(): void {
+  for (const text of deployment.received.splice(0)) expect(canariesIn(text, used)).toEqual([]);
 }
 
 async function readAndWrite(): Promise<void> {
@@ -54,7 +54,7 @@ describe('patients and secrets', { timeout: 120_000 }, () => {
     expect(deployment.upstream.seen.some(({ body }) => body.includes(PATIENT.instructions))).toBe(
       true,
     );
-    expectNoSentinels();
+    expectNoCanaries();
   });
 
   it('are not in errors about the request', async () => {
@@ -70,7 +70,7 @@ describe('patients and secrets', { timeout: 120_000 }, () => {
     });
     await deployment.write('magicEdit', { progressNoteId: PATIENT.note, userInstructions: ' ' });
     await deployment.ask(`{ __typename "${PATIENT.note}" }`);
-    expectNoSentinels();
+    expectNoCanaries();
   });
 
   it.each<Mode>([
@@ -90,7 +90,7 @@ describe('patients and secrets', { timeout: 120_000 }, () => {
     deployment.upstream.mode = mode;
     await readAndWrite();
     expect(deployment.upstream.seen.length).toBeGreaterThan(before);
-    expectNoSentinels();
+    expectNoCanaries();
   });
 
   it('are returned only to the caller when the Partner API rejects the request', async () => {
@@ -111,7 +111,7 @@ describe('patients and secrets', { timeout: 120_000 }, () => {
     await recovered();
     deployment.upstream.mode = 401;
     await readAndWrite();
-    expectNoSentinels();
+    expectNoCanaries();
     deployment.upstream.mode = 'ok';
   });
 
@@ -136,7 +136,7 @@ describe('patients and secrets', { timeout: 120_000 }, () => {
     const forged = delivery('transcript_ready', payload);
     for (const guess of [SECRETS.clientSecret, 'sha1=00', signature])
       expect((await deployment.webhook(forged, guess)).status).toBe(401);
-    expectNoSentinels();
+    expectNoCanaries();
   });
 
   it('are not in WebSocket errors or close reasons', async () => {
@@ -163,7 +163,7 @@ describe('patients and secrets', { timeout: 120_000 }, () => {
       const { reason } = await socket.closed;
       const errors = socket.untaken.map(({ payload }) => payload);
       deployment.received.push(
-        JSON.stringify([reason, errors]).replaceAll(/SENTINEL_EXTERNAL_0417/g, ''),
+        JSON.stringify([reason, errors]).replaceAll(/CANARY_EXTERNAL_0417/g, ''),
       );
     }
     using twice = dial(gateway());
@@ -176,7 +176,7 @@ describe('patients and secrets', { timeout: 120_000 }, () => {
     await (await fetch(url, { method: 'POST' })).text();
     using inUrl = dial(gateway(), { path: `/graphql?token=${deployment.token}` });
     expect((await inUrl.closed).code).toBe(1006);
-    expectNoSentinels();
+    expectNoCanaries();
   });
 
   it('are in no log line, metric or span, and neither are control characters', async () => {
@@ -197,7 +197,7 @@ describe('patients and secrets', { timeout: 120_000 }, () => {
     expect(metrics).toContain('partner_call_seconds_bucket');
     expect(stdout.length).toBeGreaterThan(100);
     for (const line of [...stdout, stderr(), metrics, readiness, ...spans.split('\n')]) {
-      expect(sentinelsIn(line, used)).toEqual([]);
+      expect(canariesIn(line, used)).toEqual([]);
       // oxlint-disable-next-line no-control-regex -- what terminals obey is what is looked for
       expect(line).not.toMatch(/[\u0000-\u0008\u000b-\u001f\u2028]/);
     }

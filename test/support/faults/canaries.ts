@@ -1,16 +1,16 @@
-/** Unique values, so that each can be found wherever it appears. */
+/** Canary values: each is unique, so that it can be found wherever it appears. */
 export const PATIENT = {
-  name: 'Sentinelle Quibblesworth',
+  name: 'Canarina Quibblesworth',
   birthDate: '1903-04-05',
-  email: 'sentinelle@quibblesworth.example',
+  email: 'canarina@quibblesworth.example',
   phone: '+15550190417',
-  note: 'SENTINEL-NOTE sleeps badly since the flood',
-  transcriptLine: 'SENTINEL-LINE I have not told anybody yet',
-  answer: 'SENTINEL-ANSWER nearly every day',
-  instructions: 'SENTINEL-INSTRUCTIONS leave out the part about the flood',
-  externalId: 'SENTINEL-EXTERNAL-0417',
-  sessionExternalId: 'SENTINEL-VISIT-0417',
-  transcriptError: 'SENTINEL-ERROR the recording of Quibblesworth is empty',
+  note: 'CANARY-NOTE sleeps badly since the flood',
+  transcriptLine: 'CANARY-LINE I have not told anybody yet',
+  answer: 'CANARY-ANSWER nearly every day',
+  instructions: 'CANARY-INSTRUCTIONS leave out the part about the flood',
+  externalId: 'CANARY-EXTERNAL-0417',
+  sessionExternalId: 'CANARY-VISIT-0417',
+  transcriptError: 'CANARY-ERROR the recording of Quibblesworth is empty',
   score: 73.0417,
 } as const;
 
@@ -24,7 +24,7 @@ export const SECRETS = {
 } as const;
 
 /** Which of them a text contains, also escaped or split into words. */
-export function sentinelsIn(text: string, more: Readonly<Record<string, string>> = {}): string[] {
+export function canariesIn(text: string, more: Readonly<Record<string, string>> = {}): string[] {
   const all = Object.entries({ ...PATIENT, ...SECRETS, ...more });
   const found = all.filter(([, value]) => variantsOf(String(value)).some((v) => text.includes(v)));
   return found.map(([name]) => name);
@@ -34,5 +34,5 @@ const variantsOf = (value: string): string[] => [
   value,
   encodeURIComponent(value),
   Buffer.from(value).toString('base64url'),
-  ...value.split(' ').filter((word) => /^SENTINEL|^Sentinelle|^Quibblesworth/.test(word)),
+  ...value.split(' ').filter((word) => /^CANARY|^Canarina|^Quibblesworth/.test(word)),
 ];
