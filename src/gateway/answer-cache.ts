@@ -69,7 +69,7 @@ export function createAnswerCache({ services, ...parts }: GatewayParts) {
     if (!acceptedBy(context.res.req).jsonType) return undefined;
     const { reach, subject } = context.viewer!;
     // The subject's length separates it from the body, so that no two viewers share a key.
-    context.answerKey = `${reach.text}\n${subject.length} ${subject}${body}`;
+    context.answerKey = `${reach.key}\n${subject.length} ${subject}${body}`;
     const known = answers.get(context.answerKey);
     if (!known || !isValid(known, services.partner.clock.now())) return undefined;
     known.onHit(context.requestId!);

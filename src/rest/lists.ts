@@ -42,11 +42,11 @@ export function readSession(raw: JsonObject) {
   const id = toUuid(raw['sessionId']) ?? toUuid(raw['id']);
   if (!id) return undefined;
   const sessionExternalId = textOf(raw['sessionExternalId']);
-  return { id, sessionExternalId, fileUrl: webAddressOf(raw['fileUrl']), raw };
+  return { id, sessionExternalId, fileUrl: httpUrlOf(raw['fileUrl']), raw };
 }
 
 /** Null for anything but an absolute http URL: a frontend may make a link of it. */
-function webAddressOf(value: unknown): string | null {
+function httpUrlOf(value: unknown): string | null {
   const url = textOf(value);
   return url !== null && /^https?:/i.test(url) && URL.canParse(url) ? url : null;
 }

@@ -30,8 +30,8 @@ export function createViewer(subject: string, grants: readonly string[], expires
     grants,
     /** The grants, without the records under them. */
     reach: {
-      /** Viewers with the same text see the same records and may share answers about them. */
-      text: grants.join(' '),
+      /** Viewers with the same key see the same records and may share answers about them. */
+      key: grants.join(' '),
       isPartner: grants.includes('partner'),
       /** Whether a grant names this record itself. */
       holds: (kind: string, id: Uuid): boolean => ids.get(kind)?.has(id) ?? false,

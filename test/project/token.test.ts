@@ -24,7 +24,7 @@ it('prints a token that the gateway accepts', async () => {
   });
   const auth = { kind: 'secret', secret: SECRET, issuer: 'issuer', audience: 'gateway' } as const;
   const viewer = await createAuthenticator(auth)(`Bearer ${stdout}`);
-  expect(viewer).toMatchObject({ subject: 'anna', reach: { text: 'partner' } });
+  expect(viewer).toMatchObject({ subject: 'anna', reach: { key: 'partner' } });
   expect(viewer.expiresAt).toBeLessThanOrEqual(Date.now() + 300_000);
 });
 

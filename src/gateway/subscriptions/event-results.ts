@@ -49,7 +49,7 @@ export function createEventResults({ services, config, maskErrors }: GatewayPart
     const { viewer, args, estimated } = operation;
     // All subscriptions of a viewer share one call limit per webhook, however many there are. An event with several
     // scores is several entries of the log, with the same time and client.
-    const key = `${event.receivedAt} ${event.clientId} ${viewer.subject} ${viewer.reach.text}`;
+    const key = `${event.receivedAt} ${event.clientId} ${viewer.subject} ${viewer.reach.key}`;
     const usage = usages.memo(key, { forceRefresh: usages.peek(key)?.isOver === true });
     // A Partner API that hangs must not hold up the events behind this one for ever.
     const timer = setTimeout(() => usage.end(), config.limits.operationMs);

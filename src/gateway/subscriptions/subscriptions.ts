@@ -271,7 +271,7 @@ function sharedOperation(context: Required<GatewayContext>, filter: EventFilter)
     .filter(({ signature }) => !String(signature.type).startsWith('EventCursor'))
     .map(({ value }) => ({ value }));
   const values = JSON.stringify([args.operation.name?.value, variables]);
-  const key = `${document}\n${viewer.reach.text}\n${values}`;
+  const key = `${document}\n${viewer.reach.key}\n${values}`;
   // Leaves out the context, which would keep the first one's connection in memory, and variables that are not declared.
   const unused = { contextValue: undefined, rawVariableValues: undefined };
   const shared = { ...args, ...unused } as ValidatedSubscriptionArgs;
