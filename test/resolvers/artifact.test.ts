@@ -229,7 +229,7 @@ describe('an assessment score', () => {
   });
 });
 
-it('an event of one session leaves it cached that others have no note yet', async () => {
+it('an event of one session does not invalidate that another has no note yet', async () => {
   await using fresh = await openGateway({ clock: createManualClock() });
   const { sandbox: api } = fresh;
   const none = { status: 404, body: { error: { message: 'none' } }, times: 2 };
@@ -250,7 +250,7 @@ it('an event of one session leaves it cached that others have no note yet', asyn
   expect(calls).toBe(1);
 });
 
-it('an event drops its client’s sessions, the magic edits and the score that it names from the cache', async () => {
+it('an event invalidates its client’s sessions, the magic edits and the score that it names', async () => {
   await using fresh = await openGateway({ clock: createManualClock() });
   const { sandbox: api } = fresh;
   const [score] = api.completeAssessments(api.ids.client(0));

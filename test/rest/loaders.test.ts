@@ -258,7 +258,7 @@ describe('invalidating', () => {
     expect([...loaders.entries].map(({ validity }) => validity.isCurrent)).toEqual([false, false]);
   });
 
-  it('of a note keeps the response out of the cache that is on its way under the path of its session', async () => {
+  it('of a note keeps a response that is in flight by its session out of the cache', async () => {
     const clock = createFakeClock();
     const { release, script } = held((_, response) =>
       answer(response, 200, { progressNoteId: id(2), isLoading: false, note: [] }),

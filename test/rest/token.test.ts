@@ -284,7 +284,7 @@ describe('the partner token', () => {
     expect(setup.upstream.authenticated).toBe(3);
   });
 
-  it('that was replaced is not the reason why a slow retry has no answer', async () => {
+  it('that was replaced is not reported as the reason if the operation ends during the retry', async () => {
     await using setup = await setUp(({ number }, response) => {
       if (number === 1) expired(response);
     });

@@ -168,7 +168,7 @@ it.each(['application/json', 'text/event-stream'])(
   },
 );
 
-it('a client that leaves before its large response is made has none that it has not read', async () => {
+it('a large response whose client left before it was made does not count as unread', async () => {
   await using other = await openGateway({ limits: { unreadCharacters: 1 } });
   const { url, query } = other;
   const { answerNext, countOf, ids } = other.sandbox;

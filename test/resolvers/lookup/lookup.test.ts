@@ -149,7 +149,7 @@ describe('a look-up by a partner', () => {
     expect([confirmed.data.session.sessionId, confirmed.calls]).toEqual([ids.session(0, 0), 2]);
   });
 
-  it('of a session that only its note names says where the argument is', async () => {
+  it('of a session that only its note names fails with an error that names `session(id:)` and the argument', async () => {
     const NOTE = at('progressNote(id: $id, clientId: $near) { isLoading session { raw } }');
     const id = ids.note(0, 2);
     for (const near of [undefined, ids.client(0)]) {
@@ -199,7 +199,7 @@ describe('a look-up by a partner', () => {
     }
   });
 
-  it('ends there for a partner with other grants too', async () => {
+  it('without a parent ends at that limit for a partner with other grants too', async () => {
     await using small = await openGateway({ sandbox, env: { LOOKUP_MAX_CALLS: '3' } });
     const ask = await viewerWith(small, ['partner', `organization:${ids.organization(0)}`]);
     const { data, extensions } = await ask(CLIENT, { id: NOWHERE });

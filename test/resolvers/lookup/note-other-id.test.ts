@@ -54,7 +54,7 @@ describe('an event that names another note of the session', () => {
     expect(await readById(note)).toEqual(['new']);
   });
 
-  it('does so where only its session has the client', async () => {
+  it('invalidates it although it named no session, if the note was read by its session too', async () => {
     const note = ids.note(1, 0);
     answerNote(note, 'old');
     expect(await readById(note)).toEqual(['old']);
