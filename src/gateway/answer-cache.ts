@@ -15,8 +15,6 @@ export interface CachedAnswer extends ResultBasis {
   readonly onHit: (requestId: string) => void;
 }
 
-export type AnswerCache = ReturnType<typeof createAnswerCache>;
-
 /**
  * `find` returns the cached answer to a repeated query, and logs it, while everything that it was made of is valid.
  * `store` caches an answer at the second request, since most requests are made once. The key includes the viewer: an

@@ -7,7 +7,6 @@ import type { Context } from '../context.ts';
 import type { CodedError } from '../errors.ts';
 import type { Viewer } from '../viewer/viewer.ts';
 import type { GatewayParts } from './gateway.ts';
-import { createAnswerCache } from './answer-cache.ts';
 import { useDocumentLimits } from './plugins/use-document-limits.ts';
 import { useErrorMasking } from './plugins/use-error-masking.ts';
 import { useExecution } from './plugins/use-execution.ts';
@@ -73,8 +72,7 @@ export type GatewayYoga = ReturnType<typeof createYoga<HttpContext, GatewayConte
  */
 export function createGatewayYoga(parts: GatewayParts, subscriptions: Subscriptions) {
   const { config, schema, maskError } = parts;
-  const answers = createAnswerCache(parts);
-  const requests = createHttpRequests(parts, answers);
+  const requests = createHttpRequests(parts);
   const yoga = createYoga<HttpContext, GatewayContext>({
     schema,
     graphiql: false,

@@ -15,7 +15,7 @@ import { Subscription } from '../subscriptions/subscriptions.ts';
 import { LARGE_CHARACTERS } from '../open-connections.ts';
 import type { GatewayParts } from '../gateway.ts';
 import type { GatewayPlugin, GatewayYoga, HttpContext } from '../yoga.ts';
-import type { AnswerCache, CachedAnswer } from '../answer-cache.ts';
+import { type CachedAnswer, createAnswerCache } from '../answer-cache.ts';
 import { addViewer } from './use-viewer.ts';
 
 type JsonResponse = Pick<CachedAnswer, 'content'> &
@@ -26,10 +26,11 @@ type JsonResponse = Pick<CachedAnswer, 'content'> &
  * for clients that accept JSON: without Yoga's Fetch layer a small query takes 0.81 of the CPU. The plugin answers all other
  * requests in `onRequest`. Event streams are sent by Yoga's own processor.
  */
-export function createHttpRequests(parts: GatewayParts, answers: AnswerCache) {
+export function createHttpRequests(parts: GatewayParts) {
   const { authenticate, maskError, trusted, observer } = parts;
   const { bodyBytes } = parts.config.limits;
   const { unread } = parts.connections;
+  const answers = createAnswerCache(parts);
   const readBody = createBodyTextReader(bodyBytes);
   const streamed = getSSEProcessor();
   let yoga: Pick<GatewayYoga, 'getEnveloped'>;
