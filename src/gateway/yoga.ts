@@ -50,8 +50,6 @@ export interface GatewayContext extends Partial<YogaInitialContext> {
   resolverContext?: Context;
   /** True if its client over WebSocket has completed it or left. */
   isAbandoned?: boolean;
-  /** For the operation's calls, if it is traced. */
-  traceHeaders?: readonly string[];
   /** Where the results of a subscription are sent. */
   sink?: Sink;
   /** A subscription that has begun: Yoga sends its events. */
@@ -67,8 +65,8 @@ export type GatewayYoga = ReturnType<typeof createYoga<HttpContext, GatewayConte
 
 /**
  * Yoga with our plugins. Hooks of one phase run in the order of the list: `onRequest` (viewer, HTTP), `onParse` and
- * `onValidate` (document limits), `onExecute` (cost, tracing, operation, execution), `onExecuteDone` (cost, masking,
- * tracing, operation) and `onSubscribe` (cost, operation, subscriptions). Delivered events pass through none of them.
+ * `onValidate` (document limits), `onExecute` (cost, operation, tracing, execution), `onExecuteDone` (cost, masking,
+ * operation, tracing) and `onSubscribe` (cost, operation, subscriptions). Delivered events pass through none of them.
  */
 export function createGatewayYoga(parts: GatewayParts, subscriptions: Subscriptions) {
   const { config, schema, maskError } = parts;
@@ -87,8 +85,8 @@ export function createGatewayYoga(parts: GatewayParts, subscriptions: Subscripti
       useDocumentLimits(config),
       useUpstreamCost(parts),
       useErrorMasking(parts),
-      useTracing(),
       useOperation(parts),
+      useTracing(),
       useExecution(),
       useSubscriptions(parts, subscriptions),
     ],

@@ -100,7 +100,7 @@ export function createPartner(connection: PartnerConnection, options: PartnerOpt
   }
 
   const requestToken = () =>
-    send(authenticate, undefined, { clientId, clientSecret }, createUsage({}, 'token'));
+    send(authenticate, undefined, { clientId, clientSecret }, createUsage({ priority: 'token' }));
   const tokens = createTokens(requestToken, clock, observer);
 
   const partner = {
@@ -180,20 +180,17 @@ export function createPartner(connection: PartnerConnection, options: PartnerOpt
 export type Usage = ReturnType<typeof createUsage>;
 
 /** What one operation, or one delivered event, has used of the Partner API. */
-export function createUsage(
-  {
-    maxCalls = Number.POSITIVE_INFINITY,
-    traceHeaders = [] as readonly string[],
-    requestId = undefined as string | undefined,
-  } = {},
-  priority: Priority = 'read',
-) {
+export function createUsage({
+  maxCalls = Number.POSITIVE_INFINITY,
+  requestId,
+  priority = 'read',
+}: { maxCalls?: number; requestId?: string | undefined; priority?: Priority } = {}) {
   return {
     maxCalls,
     /** For log lines. */
     requestId,
-    /** Name, value, name, value. */
-    traceHeaders,
+    /** Name, value, name, value. Empty if the operation is not traced. */
+    traceHeaders: [] as readonly string[],
     calls: 0,
     /** Calls that it began, and that are neither sent nor ended yet. */
     unsent: 0,

@@ -243,9 +243,10 @@ describe('a request to the Partner API', () => {
 
   it('has the token, the key, the trace and nothing of the viewer', async () => {
     await using setup = await setUp((_, response) => answer(response, 200, pageBody(0, 1)));
-    const traceHeaders = ['traceparent', '00-a-b-01'];
+    const usage = createUsage();
+    usage.traceHeaders = ['traceparent', '00-a-b-01'];
     const filter = { phoneNumber: '+1 555', lastName: 'a&b=c', firstName: '' };
-    const loaders = loadersOf(setup.partner, { traceHeaders });
+    const loaders = setup.partner.loadersFor(usage);
     await loaders.page({ name: 'clientsOfClinic', id: id(1), filter }, 1);
 
     const [request] = setup.upstream.seen;

@@ -14,6 +14,7 @@ import type { ExecutionContext, GatewayContext, GatewayPlugin } from '../yoga.ts
  */
 export function useOperation(parts: GatewayParts): GatewayPlugin {
   const { services, config, observer, runningContexts } = parts;
+  const { maxUpstreamCalls: maxCalls } = config.operation;
   const { operationMs } = config.limits;
   /** It runs while an operation does. A timer for each would take 4 % of the CPU of a query for a note. */
   let timer: NodeJS.Timeout | undefined;
@@ -26,11 +27,9 @@ export function useOperation(parts: GatewayParts): GatewayPlugin {
   }
 
   function createResolverContext({ context }: { readonly context: GatewayContext }): void {
-    const { viewer, operation, requestId, traceHeaders, res } = context;
-    const usage = createUsage(
-      { maxCalls: config.operation.maxUpstreamCalls, traceHeaders, requestId },
-      operation!.kind === 'mutation' ? 'write' : 'read',
-    );
+    const { viewer, operation, requestId, res } = context;
+    const priority = operation!.kind === 'mutation' ? 'write' : 'read';
+    const usage = createUsage({ maxCalls, requestId, priority });
     context.resolverContext = createContext(services, viewer!, usage, operation!);
     timer ??= setTimeout(endLateOperations, Math.min(250, operationMs / 8)).unref();
     // The client may have left while its token was verified.
