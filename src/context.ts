@@ -41,6 +41,21 @@ export interface Services {
   readonly onUnknownStatus: () => void;
 }
 
+/** An operation that may be executed: valid, and within every limit. */
+export interface Operation {
+  /** Unique. Its log lines have it. */
+  readonly id: string;
+  readonly kind: 'query' | 'mutation' | 'subscription';
+  /** For logs, metrics and traces. */
+  readonly name: string;
+  /** Estimate of its upstream calls. */
+  readonly estimated: number;
+  readonly args: ValidatedExecutionArgs;
+  readonly startedAt: number;
+  /** True if the response is plain JSON over HTTP. */
+  readonly isPlainHttp: boolean;
+}
+
 /** What a resolver may use. New for every operation and every delivered event. */
 export type Context = Readonly<ReturnType<typeof createContext>>;
 
@@ -51,12 +66,7 @@ export function createContext(
   services: Services,
   viewer: Viewer,
   usage: Usage,
-  operation: {
-    readonly name: string;
-    readonly id?: string;
-    readonly isPlainHttp?: boolean;
-    readonly args: ValidatedExecutionArgs;
-  },
+  operation: Pick<Operation, 'name' | 'args'> & Partial<Operation>,
 ) {
   /** Whether the response may be cached, and what must still hold when it is used again. */
   const cachePolicy = { isCacheable: true, proofs: [] as (() => boolean)[] };

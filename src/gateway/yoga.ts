@@ -1,9 +1,8 @@
 import type { ServerResponse } from 'node:http';
 
-import type { ValidatedExecutionArgs } from 'graphql';
 import { type Plugin, type YogaInitialContext, createYoga } from 'graphql-yoga';
 
-import type { Context } from '../context.ts';
+import type { Context, Operation } from '../context.ts';
 import type { CodedError } from '../errors.ts';
 import type { Viewer } from '../viewer/viewer.ts';
 import type { GatewayParts } from './gateway.ts';
@@ -17,21 +16,6 @@ import { useTracing } from './plugins/use-tracing.ts';
 import { useUpstreamCost } from './plugins/use-upstream-cost.ts';
 import { useViewer } from './plugins/use-viewer.ts';
 import type { Sink, Subscription, Subscriptions } from './subscriptions/subscriptions.ts';
-
-/** An operation that may be executed: valid, and within every limit. */
-export interface Operation {
-  /** Unique. Its log lines have it. */
-  readonly id: string;
-  readonly kind: 'query' | 'mutation' | 'subscription';
-  /** For logs, metrics and traces. */
-  readonly name: string;
-  /** Estimate of its upstream calls. */
-  readonly estimated: number;
-  readonly args: ValidatedExecutionArgs;
-  readonly startedAt: number;
-  /** True if the response is plain JSON over HTTP. */
-  readonly isPlainHttp: boolean;
-}
 
 /** What the transports and plugins keep in Yoga's context. */
 export interface GatewayContext extends Partial<YogaInitialContext> {

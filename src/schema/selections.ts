@@ -10,6 +10,8 @@ import {
   type OperationDefinitionNode,
   type SelectionNode,
   type SelectionSetNode,
+  type ValidatedExecutionArgs,
+  type VariableValues,
   doTypesOverlap,
   getArgumentValues,
   getDirectiveValues,
@@ -30,8 +32,6 @@ interface CollectedField {
   readonly nodes: FieldNode[];
 }
 
-type Operation = Context['executionArgs'];
-
 /**
  * The fields that the nodes select on a type, merged as the executor merges them. Each fragment is visited once:
  * expanded, a few hundred tokens of fragments can be exponentially many fields. On an interface, fragments on types that
@@ -40,7 +40,7 @@ type Operation = Context['executionArgs'];
 function collectFields(
   nodes: readonly { readonly selectionSet?: SelectionSetNode | undefined }[],
   returnType: GraphQLType | null | undefined,
-  { schema, fragmentDefinitions, variableValues }: Operation,
+  { schema, fragmentDefinitions, variableValues }: ValidatedExecutionArgs,
 ): readonly CollectedField[] {
   const type = getNamedType(returnType);
   if (!isCompositeType(type)) return [];
@@ -80,7 +80,7 @@ function collectFields(
   return [...collected.values()];
 }
 
-const isIncluded = (selection: SelectionNode, values: Operation['variableValues']): boolean =>
+const isIncluded = (selection: SelectionNode, values: VariableValues): boolean =>
   !selection.directives?.length ||
   (getDirectiveValues(GraphQLSkipDirective, selection, values)?.['if'] !== true &&
     getDirectiveValues(GraphQLIncludeDirective, selection, values)?.['if'] !== false);
@@ -116,7 +116,7 @@ export function connectionNeed(info: GraphQLResolveInfo, ctx: Context): Need {
 }
 
 /** What the selected subfields of a connection need: it decides which pages are read. */
-function needOf(subfields: readonly CollectedField[], operation: Operation): Need {
+function needOf(subfields: readonly CollectedField[], operation: ValidatedExecutionArgs): Need {
   const fields = subfields.flatMap((each) =>
     each.field.name === 'pageInfo' ? collectFields(each.nodes, each.field.type, operation) : [each],
   );
@@ -154,7 +154,7 @@ const lastEstimates = new WeakMap<OperationDefinitionNode, { shape: string; call
  * What an estimate may depend on: numbers, flags, the lengths of lists, and whether another value is given. It must not
  * depend on a text, nor on anything inside of a list or an input object.
  */
-function shapeOf(values: Operation['variableValues']['coerced']): string {
+function shapeOf(values: VariableValues['coerced']): string {
   let shape = '';
   for (const name in values) {
     const value = Array.isArray(values[name]) ? values[name].length : values[name];
@@ -165,7 +165,7 @@ function shapeOf(values: Operation['variableValues']['coerced']): string {
 }
 
 /** The most calls that the operation can make, without look-ups, rereads and retries; and problems of its arguments. */
-export function estimateCalls(validated: Operation, reach: Reach) {
+export function estimateCalls(validated: ValidatedExecutionArgs, reach: Reach) {
   const { schema, operation, variableValues } = validated;
   const problems: ArgumentProblem[] = [];
   const shape = shapeOf(variableValues.coerced);
