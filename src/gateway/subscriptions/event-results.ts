@@ -52,33 +52,29 @@ export function createEventResults({ services, config, maskErrors }: GatewayPart
     const key = `${event.receivedAt} ${event.clientId} ${viewer.subject} ${viewer.reach.key}`;
     const usage = usages.memo(key, { forceRefresh: usages.peek(key)?.isOver === true });
     // A Partner API that hangs must not hold up the events behind this one for ever.
-    const timer = setTimeout(() => usage.end(), config.limits.operationMs);
-    try {
-      const contextValue = createContext(services, viewer, usage, operation);
-      if (!(await isVisible(event, operation.filter, contextValue))) {
-        // For a session's event the viewer's grants alone decide.
-        const basis = 'sessionId' in event ? basisOf(contextValue) : undefined;
-        return { length: 0, records: [], denied: [], basis };
-      }
-      const execution = { ...args, rootValue: event, contextValue };
-      const { data = null, errors } = await executeSubscriptionEvent(execution);
-      auditEventRead(event, contextValue);
-      const masked = errors && maskErrors({ data, errors }, estimated);
-      const { read = [], denied = [] } = contextValue.audit ?? {};
-      const { cachePolicy, startPosition } = contextValue;
-      const response = { errors: masked, data };
-      const text = JSON.stringify(response);
-      return {
-        ...(text.length < LARGE_CHARACTERS ? { text } : { largeResponse: response }),
-        length: text.length,
-        records: [...read],
-        denied: [...denied],
-        basis: errors ? undefined : basisOf(contextValue),
-        logPosition: cachePolicy.isCacheable ? undefined : startPosition,
-      };
-    } finally {
-      clearTimeout(timer);
+    using _ = setTimeout(() => usage.end(), config.limits.operationMs);
+    const contextValue = createContext(services, viewer, usage, operation);
+    if (!(await isVisible(event, operation.filter, contextValue))) {
+      // For a session's event the viewer's grants alone decide.
+      const basis = 'sessionId' in event ? basisOf(contextValue) : undefined;
+      return { length: 0, records: [], denied: [], basis };
     }
+    const execution = { ...args, rootValue: event, contextValue };
+    const { data = null, errors } = await executeSubscriptionEvent(execution);
+    auditEventRead(event, contextValue);
+    const masked = errors && maskErrors({ data, errors }, estimated);
+    const { read = [], denied = [] } = contextValue.audit ?? {};
+    const { cachePolicy, startPosition } = contextValue;
+    const response = { errors: masked, data };
+    const text = JSON.stringify(response);
+    return {
+      ...(text.length < LARGE_CHARACTERS ? { text } : { largeResponse: response }),
+      length: text.length,
+      records: [...read],
+      denied: [...denied],
+      basis: errors ? undefined : basisOf(contextValue),
+      logPosition: cachePolicy.isCacheable ? undefined : startPosition,
+    };
   }
 
   /** Undefined if the event is in quarantine. */
