@@ -38,7 +38,6 @@ export interface Services {
   readonly auditProblem: () => string | undefined;
   /** How many calls one look-up by id without a parent may make. */
   readonly lookupMaxCalls: number;
-  readonly onUnknownStatus: () => void;
 }
 
 /** An operation that may be executed: valid, and within every limit. */

@@ -83,6 +83,7 @@ export function createPartnerObserver(log: Log, metrics: Metrics) {
       const message = 'an answer was about another record than the requested one';
       write('warn', message, { route, requestId });
     },
+    unknownStatus: () => metrics.unknownStatus(),
     unreadableRows: (route: string, count: number, requestId?: string) =>
       write('warn', 'rows without a usable id were left out', { route, count, requestId }),
     breakerChanged: (state: string, { method, template }: { method: string; template: string }) =>

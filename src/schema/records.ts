@@ -78,10 +78,10 @@ const ClientStatus = builder.enumType('ClientStatus', {
 const readStatus = attribute<ClientRef, 'status'>('status');
 
 /** A status that the Partner API adds later is UNKNOWN here, and counted. */
-function knownStatus(text: string | null, { onUnknownStatus }: Context) {
+function knownStatus(text: string | null, { partner }: Context) {
   const status = text?.toLowerCase() ?? null;
   if (status === null || Object.hasOwn(statuses, status)) return status as keyof typeof statuses;
-  onUnknownStatus();
+  partner.observer.unknownStatus?.();
   return 'unknown';
 }
 
