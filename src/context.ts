@@ -74,9 +74,8 @@ export function createContext(
     viewer,
     reach: viewer.reach,
     usage,
-    /** For look-ahead: graphql-jit's `info` has other variables than graphql-js'. */
-    executionArgs: operation.args,
-    isPlainHttp: operation.isPlainHttp,
+    /** Its `args` are for look-ahead: graphql-jit's `info` has other variables than graphql-js'. */
+    operation,
     loaders: services.partner.loadersFor(usage),
     /** Records every patient's record that is returned, and every record that is denied. */
     audit: services.audit?.begin(viewer.subject, operation.name, operation.id, usage.requestId),

@@ -226,7 +226,7 @@ export type Minted = { readonly kind: 'minted'; readonly tokens: JsonObject };
  */
 export function authenticateClinician(id: Uuid, ctx: Context): Promise<Minted | Missing> {
   return auditedWrite('authenticateClinician', `Clinician:${id}`, ctx, async () => {
-    if (!ctx.isPlainHttp)
+    if (!ctx.operation.isPlainHttp)
       throw new BadInput('Clinician tokens are available over plain HTTP only.');
     if (!(await isOpen({ type: 'Clinician', id }, ctx))) return { kind: 'missing' };
     const tokens = await ctx.partner.send(writes.authenticateClinician, id, undefined, ctx.usage);

@@ -86,8 +86,8 @@ const isIncluded = (selection: SelectionNode, values: VariableValues): boolean =
     getDirectiveValues(GraphQLIncludeDirective, selection, values)?.['if'] !== false);
 
 /** The subfields that the field being resolved selects, once for each alias. */
-export const selectedSubfields = (info: GraphQLResolveInfo, { executionArgs }: Context) =>
-  collectFields(info.fieldNodes, info.returnType, executionArgs);
+export const selectedSubfields = (info: GraphQLResolveInfo, { operation }: Context) =>
+  collectFields(info.fieldNodes, info.returnType, operation.args);
 
 /**
  * Whether the record must be looked up first, since the selection on this type needs its attributes. With `orId`, also
@@ -96,13 +96,13 @@ export const selectedSubfields = (info: GraphQLResolveInfo, { executionArgs }: C
 export function wantsAttributes(
   info: GraphQLResolveInfo,
   type: ListedRef['type'],
-  { executionArgs: operation }: Context,
+  { operation: { args } }: Context,
   orId = false,
 ): boolean {
-  const fields = collectFields(info.fieldNodes, info.schema.getType(type), operation);
+  const fields = collectFields(info.fieldNodes, info.schema.getType(type), args);
   if (fields.some(({ field }) => field.extensions['isAttribute'])) return true;
   if (!orId) return false;
-  const inside = fields.flatMap(({ field, nodes }) => collectFields(nodes, field.type, operation));
+  const inside = fields.flatMap(({ field, nodes }) => collectFields(nodes, field.type, args));
   return [...fields, ...inside].some(({ field }) => field.name === 'id');
 }
 
@@ -110,7 +110,7 @@ export function wantsAttributes(
 export function connectionNeed(info: GraphQLResolveInfo, ctx: Context): Need {
   const { connectionNeeds: known } = ctx;
   const need =
-    known.get(info.fieldNodes) ?? needOf(selectedSubfields(info, ctx), ctx.executionArgs);
+    known.get(info.fieldNodes) ?? needOf(selectedSubfields(info, ctx), ctx.operation.args);
   known.set(info.fieldNodes, need);
   return need;
 }
