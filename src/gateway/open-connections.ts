@@ -87,12 +87,13 @@ export function createBacklog({ config, connections }: GatewayParts, { subject }
   let waitingBytes = 0;
   /** The length of the message that was taken last. */
   let sending = 0;
-  const allSent = Promise.withResolvers<void>();
+  let allSent = Promise.withResolvers<void>();
 
   return {
     /** False if it is full, or the viewer has too much unread. The transport may also hold results of queries. */
     put(text: string): boolean {
       if (!unread.acquire(subject, text.length)) return false;
+      if (waiting.length === 0 && sending === 0) allSent = Promise.withResolvers<void>();
       waitingBytes += text.length;
       // A single event may wait, however large: a client that resumes would otherwise never get it.
       if (waiting.push(text) === 1) return true;

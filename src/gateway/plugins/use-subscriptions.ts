@@ -61,7 +61,7 @@ export function useSubscriptions(parts: GatewayParts, { subscribe }: Subscriptio
  * without `complete` if the client should reconnect: its token has expired, it is too slow, or this process ends.
  */
 function createSseStream({ res, viewer }: Required<GatewayContext>, parts: GatewayParts) {
-  let backlog = createBacklog(parts, viewer);
+  const backlog = createBacklog(parts, viewer);
   /** Ends Yoga's wait for a result. */
   let wake: (() => void) | undefined;
   const isClosed = (): boolean => res.writableEnded || res.destroyed;
@@ -99,10 +99,7 @@ function createSseStream({ res, viewer }: Required<GatewayContext>, parts: Gatew
         const json = backlog.take();
         // Yoga sends what `stringify` returns.
         if (json !== undefined) yield { stringify: () => json };
-        else {
-          backlog = createBacklog(parts, viewer);
-          await new Promise<void>((resolve) => (wake = resolve));
-        }
+        else await new Promise<void>((resolve) => (wake = resolve));
       }
     },
   } satisfies Sink & OpenConnection & AsyncIterable<object>;
