@@ -7,7 +7,6 @@ import { createWebhookHandler } from '../events/webhook.ts';
 import type { Log } from '../observability/log.ts';
 import type { Metrics } from '../observability/metrics.ts';
 import { createLimitedLog, createOperationObserver } from '../observability/observers.ts';
-import { schema } from '../schema/schema.ts';
 import type { Authenticate } from '../viewer/authenticate.ts';
 import { createHttpHandler } from './http.ts';
 import { createMemoryPressure } from './memory-pressure.ts';
@@ -40,7 +39,6 @@ function createParts(options: GatewayOptions) {
   const writeLimited = createLimitedLog(log, 60_000);
   return {
     ...options,
-    schema,
     onUnexpected,
     ...createErrorMasking(onUnexpected, config.operation.maxUpstreamCalls),
     observer: createOperationObserver(log, metrics),
@@ -49,7 +47,7 @@ function createParts(options: GatewayOptions) {
     ),
     connections: createOpenConnections(config.limits),
     origins: createOrigins(config.http, log),
-    trusted: readTrustedDocuments(config, schema),
+    trusted: readTrustedDocuments(config),
     /** Contexts of running operations. A Set keeps deleted entries in old tables: a note takes 1.16 times the CPU. */
     runningContexts: [] as GatewayContext[],
   };

@@ -3,6 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { CodedError } from '../errors.ts';
 import { assignRequestId, requestIdOf } from '../observability/request-id.ts';
 import { createPages } from '../pages/pages.ts';
+import { schema } from '../schema/schema.ts';
 import { isSame } from '../sealed-text.ts';
 import { acceptedBy, commonHeaders } from './request.ts';
 import type { GatewayParts } from './gateway.ts';
@@ -16,7 +17,7 @@ export function createHttpHandler(
   { yoga, answerJson }: ReturnType<typeof createGatewayYoga>,
   webhooks: Handler,
 ) {
-  const { config, schema, services, metrics } = parts;
+  const { config, services, metrics } = parts;
   const { graphiql, metricsToken } = config.http;
   const pages = graphiql ? createPages(schema, config) : undefined;
 

@@ -1,7 +1,5 @@
 import { readFileSync } from 'node:fs';
 
-import type { GraphQLSchema } from 'graphql';
-
 import { type Config, ConfigError } from '../config.ts';
 import { isObject } from '../json.ts';
 import { requestRejected } from './client-error.ts';
@@ -13,11 +11,11 @@ export type TrustedDocuments = NonNullable<ReturnType<typeof readTrustedDocument
  * Reads `TRUSTED_DOCUMENTS`: a JSON object, hash → document, as graphql-codegen and Relay's compiler write it. If it is
  * not set, any document may run. Yoga's plugin for this sees only requests that Yoga's own HTTP layer parses: here none.
  */
-export function readTrustedDocuments(config: Config, schema: GraphQLSchema) {
+export function readTrustedDocuments(config: Config) {
   if (!config.trustedDocuments) return undefined;
   const entries = Object.entries(readJson(config.trustedDocuments));
   const problems = entries.flatMap(([id, text]) =>
-    problemsOf(text, config, schema).map((problem) => `${id}: ${problem}`),
+    problemsOf(text, config).map((problem) => `${id}: ${problem}`),
   );
   if (entries.length === 0) problems.push('it holds no document, so nothing could run');
   if (problems.length > 0) throw refused(problems);
@@ -49,11 +47,11 @@ function readJson(file: string): object {
   throw refused(['the file must hold a JSON object, hash → document']);
 }
 
-function problemsOf(text: unknown, config: Config, schema: GraphQLSchema): readonly string[] {
+function problemsOf(text: unknown, config: Config): readonly string[] {
   if (typeof text !== 'string') return ['must be the text of a document'];
   try {
     const document = parseWithinLimits(text, config.limits);
-    return documentProblems(schema, document, config.http.graphiql).map(({ message }) => message);
+    return documentProblems(document, config.http.graphiql).map(({ message }) => message);
   } catch (error) {
     return [error instanceof Error ? error.message : String(error)];
   }

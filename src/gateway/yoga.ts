@@ -4,6 +4,7 @@ import { type Plugin, type YogaInitialContext, createYoga } from 'graphql-yoga';
 
 import type { Context, Operation } from '../context.ts';
 import type { CodedError } from '../errors.ts';
+import { schema } from '../schema/schema.ts';
 import type { Viewer } from '../viewer/viewer.ts';
 import type { GatewayParts } from './gateway.ts';
 import { useDocumentLimits } from './plugins/use-document-limits.ts';
@@ -53,7 +54,7 @@ export type GatewayYoga = ReturnType<typeof createYoga<HttpContext, GatewayConte
  * operation, tracing) and `onSubscribe` (cost, operation, subscriptions). Delivered events pass through none of them.
  */
 export function createGatewayYoga(parts: GatewayParts, subscriptions: Subscriptions) {
-  const { config, schema, maskError } = parts;
+  const { config, maskError } = parts;
   const requests = createHttpRequests(parts);
   const yoga = createYoga<HttpContext, GatewayContext>({
     schema,

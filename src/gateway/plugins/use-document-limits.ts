@@ -1,4 +1,4 @@
-import type { DocumentNode, FieldNode, GraphQLSchema, ValidationRule, ValueNode } from 'graphql';
+import type { DocumentNode, FieldNode, ValidationRule, ValueNode } from 'graphql';
 import {
   GraphQLError,
   Kind,
@@ -12,6 +12,7 @@ import {
 import { LRUCache } from 'lru-cache';
 
 import type { Config, Limits } from '../../config.ts';
+import { schema } from '../../schema/schema.ts';
 import { documentRejected, operationRejected } from '../client-error.ts';
 import type { GatewayPlugin } from '../yoga.ts';
 
@@ -38,10 +39,10 @@ export function useDocumentLimits({ limits, http }: Config): GatewayPlugin {
       const text = String(source);
       setParsedDocument(cache.get(text) ?? parseWithinLimits(text, limits));
     },
-    onValidate({ context, params: { schema, documentAST }, setResult }) {
+    onValidate({ context, params: { documentAST }, setResult }) {
       const { query } = context.params;
       const isValid = cache.has(query!);
-      const problems = isValid ? [] : documentProblems(schema, documentAST, http.graphiql);
+      const problems = isValid ? [] : documentProblems(documentAST, http.graphiql);
       if (!isValid && problems.length === 0) cache.set(query!, documentAST);
       setResult(problems);
     },
@@ -87,11 +88,7 @@ function parseTokens(source: string, maxTokens: number): DocumentNode {
 }
 
 /** A document's errors. If introspection is off, they have no suggestions, which would reveal names of the schema. */
-export function documentProblems(
-  schema: GraphQLSchema,
-  document: DocumentNode,
-  introspection: boolean,
-) {
+export function documentProblems(document: DocumentNode, introspection: boolean) {
   const rules = introspection ? RULES : [...RULES, NoSchemaIntrospectionCustomRule];
   const options = { maxErrors: MAX_REPORTED_ERRORS, hideSuggestions: !introspection };
   const problems = firstErrors(validate(schema, document, rules, options));

@@ -9,6 +9,7 @@ import { type WebSocket, WebSocketServer } from 'ws';
 
 import type { CodedError } from '../../errors.ts';
 import { REQUEST_ID_HEADER, assignRequestId, requestIdOf } from '../../observability/request-id.ts';
+import { schema } from '../../schema/schema.ts';
 import type { Unauthenticated } from '../../viewer/authenticate.ts';
 import { forClient, operationRejected } from '../client-error.ts';
 import { rawResponse } from '../listen.ts';
@@ -23,7 +24,7 @@ const ANY_DOCUMENT = parse('{ __typename }');
 
 /** WebSocket `/graphql`: graphql-transport-ws, by graphql-ws, with operations that run through Yoga's plugins. */
 export function createWebSockets(parts: GatewayParts, yoga: GatewayYoga) {
-  const { schema, maskError, trusted, observer, connections } = parts;
+  const { maskError, trusted, observer, connections } = parts;
   const { limits } = parts.config;
 
   const protocol = makeServer<Record<string, unknown>, WsConnection>({
