@@ -3,7 +3,7 @@ import type { Need, WindowArgs } from '../connection/window.ts';
 import { type Context, ROW_BYTES } from '../context.ts';
 import type { PartnerEvent, SessionEvent } from '../events/partner-event.ts';
 import { type MaybePromise, mapMaybePromise } from '../maybe-promise.ts';
-import { type PagedList, firstOffsetOf } from '../page.ts';
+import { firstOffsetOf } from '../page.ts';
 import { type ListName, type ListRef, listKeyOf } from '../rest/lists.ts';
 import type { Uuid } from '../uuid.ts';
 import type { GrantedKind } from '../viewer/viewer.ts';
@@ -138,21 +138,19 @@ export const connectionIn = <N extends ListName>(
 
 /** All organizations for `partner`; for other viewers those that a grant names, with the same windows and no call. */
 export function organizationsOfViewer(args: WindowArgs, need: Need, ctx: Context) {
-  const list = ctx.reach.isPartner
-    ? pagesOf({ name: 'organizations' }, ctx)
-    : pagesOfRows('granted organizations', granted('Organization', ctx));
+  if (ctx.reach.isPartner)
+    return loadConnection(args, need, pagesOf({ name: 'organizations' }, ctx), ctx.cursors);
+  const all = granted('Organization', ctx);
+  const list = {
+    key: 'granted organizations',
+    loadPage(page: number) {
+      const rows = all.slice(firstOffsetOf(page), firstOffsetOf(page + 1));
+      return { rows, total: all.length, page };
+    },
+    totalHint: () => all.length,
+  };
   return loadConnection(args, need, list, ctx.cursors);
 }
-
-const pagesOfRows = <R>(key: string, rows: readonly R[]): PagedList<R> => ({
-  key,
-  loadPage: (page) => ({
-    rows: rows.slice(firstOffsetOf(page), firstOffsetOf(page + 1)),
-    total: rows.length,
-    page,
-  }),
-  totalHint: () => rows.length,
-});
 
 /** The records of one type that the viewer's grants name: known by id, and open. */
 export const granted = <T extends Capitalize<GrantedKind>>(type: T, { reach }: Context) =>
