@@ -34,13 +34,10 @@ export type Gateway = ReturnType<typeof createGateway>;
 
 function createParts(options: GatewayOptions) {
   const { config, log, metrics } = options;
-  const onUnexpected = (error: unknown, requestId?: string) =>
-    log.error('unexpected error', { error, requestId });
   const writeLimited = createLimitedLog(log, 60_000);
   return {
     ...options,
-    onUnexpected,
-    ...createErrorMasking(onUnexpected, config.operation.maxUpstreamCalls),
+    ...createErrorMasking(log, config.operation.maxUpstreamCalls),
     observer: createOperationObserver(log, metrics),
     isShortOfMemory: createMemoryPressure(() =>
       writeLimited('error', 'short of memory: queries and sockets are rejected'),

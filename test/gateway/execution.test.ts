@@ -132,7 +132,7 @@ async function compiled(args: ValidatedExecutionArgs): Promise<ExecutionResult> 
 
 /** As a client gets it: one error for each null. */
 function shown(result: ExecutionResult) {
-  const { maskErrors } = createErrorMasking(() => undefined, 1_000);
+  const { maskErrors } = createErrorMasking({ error: () => undefined }, 1_000);
   const errors = maskErrors(result, 0).map((error) => error.toJSON());
   return JSON.parse(JSON.stringify({ data: result.data, errors }));
 }

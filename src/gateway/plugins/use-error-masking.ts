@@ -2,6 +2,7 @@ import { type ExecutionResult, GraphQLError, Kind } from 'graphql';
 import { usePayloadFormatter } from 'graphql-yoga';
 
 import { CodedError, NOT_FOUND, hasCode } from '../../errors.ts';
+import type { Log } from '../../observability/log.ts';
 import { PartnerConflict, PartnerError } from '../../rest/errors.ts';
 import { ClientError } from '../client-error.ts';
 import type { GatewayParts } from '../gateway.ts';
@@ -32,11 +33,11 @@ export const CLIENT_CODES: ReadonlySet<string> = new Set([
   'EVENTS_EXPIRED',
 ]);
 
-/** Decides what a client may read of errors. Unexpected ones are passed to `onUnexpected`, to be logged, and replaced. */
-export function createErrorMasking(
-  onUnexpected: (cause: unknown, requestId?: string) => void,
-  maxUpstreamCalls: number,
-) {
+/** Decides what a client may read of errors. Unexpected ones are logged and replaced. */
+export function createErrorMasking(log: Pick<Log, 'error'>, maxUpstreamCalls: number) {
+  const onUnexpected = (error: unknown, requestId?: string) =>
+    log.error('unexpected error', { error, requestId });
+
   /** Also for Yoga's `maskedErrors`. */
   function maskError(error: unknown, requestId?: string): ClientError {
     if (error instanceof ClientError) return error;
@@ -92,7 +93,7 @@ export function createErrorMasking(
     });
   }
 
-  return { maskError, maskErrors };
+  return { onUnexpected, maskError, maskErrors };
 }
 
 /** Absent and forbidden records have the same code, and so the same message. */
