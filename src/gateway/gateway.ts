@@ -14,7 +14,7 @@ import { createOpenConnections } from './open-connections.ts';
 import { createOrigins } from './origins.ts';
 import { createErrorMasking } from './plugins/use-error-masking.ts';
 import { createSubscriptions } from './subscriptions/subscriptions.ts';
-import { readTrustedDocuments } from './trusted-documents.ts';
+import { createDocumentReader } from './trusted-documents.ts';
 import { createWebSockets } from './websocket/websocket.ts';
 import { type GatewayContext, createGatewayYoga } from './yoga.ts';
 
@@ -44,7 +44,7 @@ function createParts(options: GatewayOptions) {
     ),
     connections: createOpenConnections(config.limits),
     origins: createOrigins(config.http, log),
-    trusted: readTrustedDocuments(config),
+    documentOf: createDocumentReader(config),
     /** Contexts of running operations. A Set keeps deleted entries in old tables: a note takes 1.16 times the CPU. */
     runningContexts: [] as GatewayContext[],
   };

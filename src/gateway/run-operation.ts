@@ -1,10 +1,10 @@
 import { type ExecutionResult, getOperationAST } from 'graphql';
 
-import { type JsonObject, MAX_LEVELS, isNestedTooDeep, isObject } from '../json.ts';
+import { MAX_LEVELS, isNestedTooDeep, isObject } from '../json.ts';
 import { operationRejected, requestRejected } from './client-error.ts';
 import type { GatewayParts } from './gateway.ts';
 import type { Subscription } from './subscriptions/subscriptions.ts';
-import type { TrustedDocuments } from './trusted-documents.ts';
+import type { DocumentOf } from './trusted-documents.ts';
 import type { GatewayContext, GatewayYoga } from './yoga.ts';
 
 /** An operation as a client sends it. */
@@ -59,22 +59,22 @@ const nameForLogs = (name: string): string => (/^\w{1,64}$/.test(name) ? name : 
 const NO_OPERATION =
   'A document must hold one operation, or "operationName" must be the name of one that it holds.';
 
-export function parseParams(text: string, trusted?: TrustedDocuments): OperationParams {
+export function parseParams(text: string, documentOf: DocumentOf): OperationParams {
   let json: unknown;
   try {
     json = JSON.parse(text);
   } catch {
     throw invalid('The body must be valid JSON.');
   }
-  return paramsFrom(json, trusted);
+  return paramsFrom(json, documentOf);
 }
 
 /** For all transports. Only known names are read, so that nothing else (`__proto__` included) has an effect. */
-export function paramsFrom(body: unknown, trusted?: TrustedDocuments) {
+export function paramsFrom(body: unknown, documentOf: DocumentOf) {
   if (Array.isArray(body))
     throw invalid('Batching is not supported: send one operation a request.');
   if (!isObject(body)) throw invalid('The body must be a JSON object with a "query".');
-  const query = documentOf(body, trusted);
+  const query = documentOf(body);
   const variables = body['variables'] ?? {};
   const operationName = body['operationName'] ?? undefined;
   if (!isObject(variables)) throw invalid('"variables" must be an object.');
@@ -89,23 +89,3 @@ export function paramsFrom(body: unknown, trusted?: TrustedDocuments) {
 }
 
 const invalid = (message: string) => requestRejected(400, message);
-
-function documentOf(body: JsonObject, trusted?: TrustedDocuments): string {
-  const query = body['query'] ?? '';
-  // Clients of graphql-ws can't omit "query": they send it empty.
-  const id = query === '' ? documentIdOf(body) : undefined;
-  if (id !== undefined) {
-    if (trusted) return trusted.byId(id);
-    // Clients recognize this message and send the document itself.
-    throw requestRejected(404, 'PersistedQueryNotSupported', 'PERSISTED_QUERY_NOT_SUPPORTED');
-  }
-  if (typeof query !== 'string' || query === '')
-    throw invalid('"query" must be a string that holds a GraphQL document.');
-  return trusted ? trusted.byText(query) : query;
-}
-
-/** The id as GraphQL over HTTP specifies it, or as Apollo Client sends it. */
-function documentIdOf({ documentId, extensions }: JsonObject): unknown {
-  const { persistedQuery } = Object(extensions);
-  return documentId ?? persistedQuery?.sha256Hash ?? undefined;
-}

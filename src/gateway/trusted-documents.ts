@@ -1,39 +1,56 @@
 import { readFileSync } from 'node:fs';
 
 import { type Config, ConfigError } from '../config.ts';
-import { isObject } from '../json.ts';
+import { type JsonObject, isObject } from '../json.ts';
 import { requestRejected } from './client-error.ts';
 import { documentProblems, parseWithinLimits } from './plugins/use-document-limits.ts';
 
-export type TrustedDocuments = NonNullable<ReturnType<typeof readTrustedDocuments>>;
+export type DocumentOf = ReturnType<typeof createDocumentReader>;
 
 /**
- * Reads `TRUSTED_DOCUMENTS`: a JSON object, hash → document, as graphql-codegen and Relay's compiler write it. If it is
- * not set, any document may run. Yoga's plugin for this sees only requests that Yoga's own HTTP layer parses: here none.
+ * Returns the document that a request's body holds or names by its id, or throws a `ClientError`. With `TRUSTED_DOCUMENTS`
+ * only those run. Yoga's plugin for this sees only requests that Yoga's own HTTP layer parses: here none.
  */
-export function readTrustedDocuments(config: Config) {
-  if (!config.trustedDocuments) return undefined;
-  const entries = Object.entries(readJson(config.trustedDocuments));
+export function createDocumentReader(config: Config) {
+  const trusted = config.trustedDocuments
+    ? readTrusted(config.trustedDocuments, config)
+    : undefined;
+  const texts = new Set(trusted?.values());
+
+  return (body: JsonObject): string => {
+    const query = body['query'] ?? '';
+    // Clients of graphql-ws can't omit "query": they send it empty.
+    const id = query === '' ? documentIdOf(body) : undefined;
+    if (id === undefined) {
+      if (typeof query !== 'string' || query === '')
+        throw requestRejected(400, '"query" must be a string that holds a GraphQL document.');
+      if (trusted && !texts.has(query)) throw notTrusted(400, 'this one is not among them');
+      return query;
+    }
+    // Clients recognize this message and send the document itself.
+    if (!trusted)
+      throw requestRejected(404, 'PersistedQueryNotSupported', 'PERSISTED_QUERY_NOT_SUPPORTED');
+    const text = typeof id === 'string' ? trusted.get(withoutPrefix(id)) : undefined;
+    if (text === undefined) throw notTrusted(404, 'no document of this id is among them');
+    return text;
+  };
+}
+
+/** The id as GraphQL over HTTP specifies it, or as Apollo Client sends it. */
+function documentIdOf({ documentId, extensions }: JsonObject): unknown {
+  const { persistedQuery } = Object(extensions);
+  return documentId ?? persistedQuery?.sha256Hash ?? undefined;
+}
+
+/** The file is a JSON object, hash → document, as graphql-codegen and Relay's compiler write it. */
+function readTrusted(file: string, config: Config): ReadonlyMap<string, string> {
+  const entries = Object.entries(readJson(file));
   const problems = entries.flatMap(([id, text]) =>
     problemsOf(text, config).map((problem) => `${id}: ${problem}`),
   );
   if (entries.length === 0) problems.push('it holds no document, so nothing could run');
   if (problems.length > 0) throw refused(problems);
-
-  const documents = new Map(entries.map(([id, text]) => [withoutPrefix(id), String(text)]));
-  const texts = new Set(documents.values());
-  // Each function returns a document's text, or throws a `ClientError`.
-  return {
-    byId(id: unknown): string {
-      const text = typeof id === 'string' ? documents.get(withoutPrefix(id)) : undefined;
-      if (text === undefined) throw notTrusted(404, 'no document of this id is among them');
-      return text;
-    },
-    byText(text: string): string {
-      if (!texts.has(text)) throw notTrusted(400, 'this one is not among them');
-      return text;
-    },
-  };
+  return new Map(entries.map(([id, text]) => [withoutPrefix(id), String(text)]));
 }
 
 function readJson(file: string): object {

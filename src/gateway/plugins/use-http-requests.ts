@@ -27,7 +27,7 @@ type JsonResponse = Pick<CachedAnswer, 'content'> &
  * requests in `onRequest`. Event streams are sent by Yoga's own processor.
  */
 export function createHttpRequests(parts: GatewayParts) {
-  const { authenticate, maskError, trusted, observer } = parts;
+  const { authenticate, maskError, documentOf, observer } = parts;
   const { bodyBytes } = parts.config.limits;
   const { unread } = parts.connections;
   const answers = createAnswerCache(parts);
@@ -53,7 +53,7 @@ export function createHttpRequests(parts: GatewayParts) {
         throw requestRejected(401, MESSAGES.expired, 'UNAUTHENTICATED');
       const cached = answers.find(context, body);
       if (cached) return cached;
-      const result = await runOperation(yoga, parts, context, parseParams(body, trusted));
+      const result = await runOperation(yoga, parts, context, parseParams(body, documentOf));
       if (!(result instanceof Subscription)) answers.store(context, result);
       return result;
     } catch (error) {

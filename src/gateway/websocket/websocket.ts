@@ -24,7 +24,7 @@ const ANY_DOCUMENT = parse('{ __typename }');
 
 /** WebSocket `/graphql`: graphql-transport-ws, by graphql-ws, with operations that run through Yoga's plugins. */
 export function createWebSockets(parts: GatewayParts, yoga: GatewayYoga) {
-  const { maskError, trusted, observer, connections } = parts;
+  const { maskError, documentOf, observer, connections } = parts;
   const { limits } = parts.config;
 
   const protocol = makeServer<Record<string, unknown>, WsConnection>({
@@ -74,7 +74,7 @@ export function createWebSockets(parts: GatewayParts, yoga: GatewayYoga) {
     let result: ExecutionResult | Subscription;
     try {
       if (running > max) throw operationRejected('BAD_USER_INPUT', tooMany);
-      const params = paramsFrom(payload, trusted);
+      const params = paramsFrom(payload, documentOf);
       // graphql-ws keeps it as long as the subscription runs: with it a subscriber takes a third more memory.
       Object.assign(payload, { query: '', variables: undefined, extensions: undefined });
       result = await runOperation(yoga, parts, context, params);
