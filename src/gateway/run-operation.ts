@@ -7,9 +7,6 @@ import type { Subscription } from './subscriptions/subscriptions.ts';
 import type { DocumentOf } from './trusted-documents.ts';
 import type { GatewayContext, GatewayYoga } from './yoga.ts';
 
-/** An operation as a client sends it. */
-type OperationParams = ReturnType<typeof paramsFrom>;
-
 export const SHORT_OF_MEMORY = requestRejected(
   503,
   'This gateway is short of memory. Try again in a moment.',
@@ -25,7 +22,7 @@ export async function runOperation(
   { getEnveloped }: Pick<GatewayYoga, 'getEnveloped'>,
   { runningContexts: running, isShortOfMemory, connections: { unread } }: GatewayParts,
   context: GatewayContext,
-  params: OperationParams,
+  params: ReturnType<typeof paramsFrom>,
 ): Promise<ExecutionResult | Subscription> {
   if (isShortOfMemory()) throw SHORT_OF_MEMORY;
   const enveloped = getEnveloped(Object.assign(context, { params }));
@@ -59,7 +56,7 @@ const nameForLogs = (name: string): string => (/^\w{1,64}$/.test(name) ? name : 
 const NO_OPERATION =
   'A document must hold one operation, or "operationName" must be the name of one that it holds.';
 
-export function parseParams(text: string, documentOf: DocumentOf): OperationParams {
+export function parseParams(text: string, documentOf: DocumentOf) {
   let json: unknown;
   try {
     json = JSON.parse(text);
