@@ -26,9 +26,8 @@ let gateway: Gateway;
 function deliveriesFrom(first: number, count: number) {
   return Array.from({ length: count }, (_, i) => {
     const n = first + i;
-    const sessionId = n % 2 === 0 ? SESSION : OTHER_SESSION;
-    const payload = { organizationId: ORGANIZATION, ...(n >= EVENTS - 2_000 && { sessionId }) };
-    return delivery('progress_note_generated', payload);
+    const session = n >= EVENTS - 2_000 && { sessionId: n % 2 === 0 ? SESSION : OTHER_SESSION };
+    return delivery('progress_note_generated', { organizationId: ORGANIZATION, ...session });
   });
 }
 

@@ -55,10 +55,10 @@ describe('a global id', () => {
   });
 
   it('of a session, or of what belongs to it, is rejected with the type of another', () => {
-    const [sessionId, clientId] = [uuid(), uuid()];
+    const [id, clientId] = [uuid(), uuid()];
     const types = ['Session', 'ProgressNote', 'Transcript', 'MDM'] as const;
     const all = types.map((type) => {
-      const text = ids.encode({ type, id: sessionId, sessionId, clientId });
+      const text = ids.encode({ type, id, sessionId: id, clientId });
       expect(ids.decode(text)?.type).toBe(type);
       return Buffer.from(text, 'base64url');
     });
