@@ -195,15 +195,15 @@ export class Lookup {
       isChanged ||= pages.some((each) => each?.total !== total);
       times.push(...pages.map((each) => each?.requestedAt ?? began));
     }
-    const oldest = Math.min(...times);
+    const [oldest, newest] = [Math.min(...times), Math.max(...times)];
     // A later page, such as one of a filter, may have had the row.
     if (isChanged || recentLists.lastReadAt(list, id) > oldest)
       return { rescanSince: recentLists.now() };
-    // Cached and new pages may not fit together: as many rows may have been added as were removed in between.
-    const isMixed = oldest < began && Math.max(...times) >= began;
-    // Cached pages may be seconds apart: a row that has moved since could be on none of them.
+    // Cached pages do not fit together with new ones, or if they are seconds apart: as many rows may have been added as
+    // were removed in between, and a row that has moved could be on none of them. A full scan without it is proof enough.
+    const isApart = newest - oldest > SHARED_MS && !recentLists.isAbsent(list, id, total);
     if (oldest >= began) recentLists.recordFullScan(list, total, began);
-    return { rescanSince: isMixed ? began : undefined };
+    return { rescanSince: oldest < began && (newest >= began || isApart) ? began : undefined };
   }
 
   /** Undefined if the parent is gone, or the list became shorter than this page. */

@@ -32,4 +32,32 @@ describe('a look-up in a list whose pages are cached', () => {
     expect(filtered.data.viewer.clinicians[0].clients.nodes).toEqual([{ clientId: id }]);
     expect((await viewer(CLIENT, { id })).data.client).toEqual(FOUND);
   });
+
+  it('finds a client who has moved up between two pages that were read seconds apart', async () => {
+    const viewer = await viewerWith(gateway, [`clinician:${ids.clinician(0)}`]);
+    await using other = await openGateway({ sandbox: gateway.sandbox });
+    const others = await viewerWith(other, [`clinician:${ids.clinician(0)}`]);
+    const { data } = await others(LIST, { first: 100 });
+    const clients = data.viewer.clinicians[0].clients.nodes;
+    const { pageInfo } = (await viewer(LIST, { first: 20 })).data.viewer.clinicians[0].clients;
+    gateway.sandbox.removeClient(clients[0].clientId);
+    gateway.sandbox.addClient(ids.clinician(0), 'tail');
+    clock.advance(3_000);
+    const rest = await viewer(LIST, { first: 100, after: pageInfo.endCursor });
+    expect(rest.data.viewer.clinicians[0].clients.nodes).not.toContainEqual(clients[20]);
+    clock.advance(500);
+    expect((await viewer(CLIENT, { id: clients[20].clientId })).data.client).toEqual(FOUND);
+  });
+
+  it('makes no call for an absent client once the list was read through', async () => {
+    const viewer = await viewerWith(gateway, [`clinician:${ids.clinician(0)}`]);
+    await viewer(LIST, { first: 20 });
+    clock.advance(3_000);
+    const absent = { id: ids.client(1_101) };
+    expect((await viewer(CLIENT, absent)).data.client).toBeNull();
+    const { length } = gateway.sandbox.requests;
+    clock.advance(500);
+    expect((await viewer(CLIENT, absent)).data.client).toBeNull();
+    expect(gateway.sandbox.requests).toHaveLength(length);
+  });
 });
