@@ -6,6 +6,7 @@ import { BadInput, CodedError, StoreUnavailable } from '../errors.ts';
 import type { MaybePromise } from '../maybe-promise.ts';
 import type { Sealer } from '../sealed-text.ts';
 import type { EventLog, LogBounds, Position, Quarantine, StoredEvent } from '../store/store.ts';
+import { upTo } from '../cache-limit.ts';
 import type { Uuid } from '../uuid.ts';
 import { createListenerIndex } from './filter.ts';
 import type { PartnerEvent, SessionEvent } from './partner-event.ts';
@@ -60,10 +61,9 @@ export async function openHub(parts: HubParts) {
   let newestAt = 0;
   let receiving: Promise<void> | undefined;
   /** The last event of each session, by the sender's time. Unless `isRead`, the log may have a later one. */
-  const lastEvents = new LRUCache<Uuid, { event: LastEvent | undefined; isRead: boolean }>({
-    maxSize: 50_000,
-    sizeCalculation: () => 1,
-  });
+  const lastEvents = new LRUCache<Uuid, { event: LastEvent | undefined; isRead: boolean }>(
+    upTo(50_000),
+  );
 
   function recordLast({ sessionId, clientId, occurredAt, position: at }: SessionEvent): void {
     const { event: last, isRead = false } = lastEvents.get(sessionId) ?? {};
@@ -76,7 +76,7 @@ export async function openHub(parts: HubParts) {
   const pause = (ms: number) => delay(ms, undefined, { signal, ref: false }).catch(() => undefined);
 
   /** Events in quarantine. Each is added once, however many subscriptions fail on it, and later tried only once. */
-  const quarantined = new LRUCache<string, true>({ max: 1_000 });
+  const quarantined = new LRUCache<string, true>(upTo(1_000));
 
   /**
    * A bug of the gateway may make an event fail every time. After a few tries it goes to quarantine, for an operator to

@@ -1,6 +1,7 @@
 import { ROOT_CONTEXT, SpanKind, SpanStatusCode, propagation, trace } from '@opentelemetry/api';
 import { LRUCache } from 'lru-cache';
 
+import { upTo } from '../cache-limit.ts';
 import type { Log, LogFields } from './log.ts';
 import type { Metrics } from './metrics.ts';
 
@@ -46,7 +47,7 @@ export function createOperationObserver(log: Log, metrics: Metrics) {
 
 /** Writes a line once per `ttl` for each message, code, route and origin, and at most `max` lines in that time. */
 export function createLimitedLog(log: Log, ttl: number, max = 1_000) {
-  const written = new LRUCache<string, true>({ max, ttl, ttlAutopurge: true });
+  const written = new LRUCache<string, true>({ ...upTo(max), ttl, ttlAutopurge: true });
   return (level: 'warn' | 'error', message: string, fields: LogFields = {}): void => {
     const key = `${message} ${fields.code} ${fields.route} ${fields.origin}`;
     if (written.has(key) || written.size >= max) return;

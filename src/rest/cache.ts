@@ -1,5 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import type { Clock } from '../clock.ts';
+import { upTo } from '../cache-limit.ts';
 
 /** A cached answer, which never changes. A newer answer is a new object. */
 export interface CacheEntry<T = unknown> {
@@ -41,11 +42,10 @@ export function createResponseCache(clock: Clock) {
     },
   });
   /** When each path was last invalidated. Fewer than 10,000 paths are invalidated during one call. */
-  const invalidatedAt = new LRUCache<string, number>({ max: 10_000 });
-  /** The length of each list, and as of when. Limited by `maxSize`, since lru-cache allocates memory for `max` up front. */
+  const invalidatedAt = new LRUCache<string, number>(upTo(10_000));
+  /** The length of each list, and as of when. */
   const totals = new LRUCache<string, { total: number; requestedAt: number }>({
-    maxSize: 50_000,
-    sizeCalculation: () => 1,
+    ...upTo(50_000),
     // A filter may have the name of a patient in it.
     ttl: 3_600_000,
   });

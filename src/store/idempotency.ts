@@ -4,6 +4,7 @@ import { LRUCache } from 'lru-cache';
 
 import { BadInput, CodedError, StoreNotReached, hasCode } from '../errors.ts';
 import { steadyNow } from '../clock.ts';
+import { upTo } from '../cache-limit.ts';
 import { type KeyStore, runEvery } from './store.ts';
 
 /** A frontend that retries does so within minutes; a day is for those that were offline. */
@@ -43,7 +44,7 @@ export function createRunOnce(keys: KeyStore, operationMs = 15_000, now: () => n
     ttl: KEPT_MS,
   });
   /** Claims that are still to be deleted, by value, since a key may be claimed several times. */
-  const unwantedClaims = new LRUCache<string, { key: string; rounds: number }>({ max: 10_000 });
+  const unwantedClaims = new LRUCache<string, { key: string; rounds: number }>(upTo(10_000));
 
   async function runOnce<T>(key: string, fingerprint: string, run: () => Promise<T>): Promise<T> {
     let waitedMs = 0;

@@ -27,7 +27,16 @@ const LAYERS: readonly (readonly string[])[] = [
   ['config'],
   ['sealed-text'],
   ['page'],
-  ['uuid', 'maybe-promise', 'clock', 'errors', 'json', 'request-body', 'end-of-turn'],
+  [
+    'uuid',
+    'cache-limit',
+    'maybe-promise',
+    'clock',
+    'errors',
+    'json',
+    'request-body',
+    'end-of-turn',
+  ],
 ];
 const MAX_SOURCE_FILES = 170;
 const MAX_FILES_IN_FOLDER = 15;

@@ -13,6 +13,7 @@ import type { PartnerEvent } from '../../events/partner-event.ts';
 import type { SubscriptionStart } from '../../resolvers/event-log.ts';
 import { PartnerError } from '../../rest/errors.ts';
 import type { Position } from '../../store/store.ts';
+import { upTo } from '../../cache-limit.ts';
 import { type Viewer, hasExpired } from '../../viewer/viewer.ts';
 import { requestRejected } from '../client-error.ts';
 import type { GatewayParts } from '../gateway.ts';
@@ -22,7 +23,7 @@ import { type EventResult, createEventResults } from './event-results.ts';
 
 /** An event is retried for this long after its receipt, or after its operation's first failure. Then it is left out. */
 const MAX_OUTAGE_MS = 15 * 60_000;
-const OUTAGE = { max: 10_000, ttl: 3_600_000 };
+const OUTAGE = { ...upTo(10_000), ttl: 3_600_000 };
 
 /** Executions that run ahead of the delivered one: a replay must not take a round trip for each event. */
 const MAX_EXECUTING = 16;

@@ -3,6 +3,7 @@ import { LRUCache } from 'lru-cache';
 import type { EventFacts } from '../../events/partner-event.ts';
 import { type Page, type Row, firstOffsetOf } from '../../page.ts';
 import { type ListName, type ListRef, cachePathOf } from '../../rest/lists.ts';
+import { upTo } from '../../cache-limit.ts';
 import { LISTS } from '../refs.ts';
 
 /** How long a page proves who is in its list, since clients and clinicians move. */
@@ -30,17 +31,16 @@ const pathOf = ({ name, id }: ListRef): string => cachePathOf({ name, id });
 export type RecentLists = ReturnType<typeof createRecentLists>;
 
 export function createRecentLists(now: () => number) {
-  /** By path. The size is in rows. */
-  const lists = new LRUCache<string, RecentList>({ max: 20_000, maxSize: 200_000 });
-  const upTo50000 = { maxSize: 50_000, sizeCalculation: () => 1 };
+  /** By path. The size is in rows; a list itself takes as much as ten. */
+  const lists = new LRUCache<string, RecentList>({ maxSize: 200_000 });
   /** Where a client's last events said they were, the newest first. They come in any order, so all of them count. */
-  const locations = new LRUCache<string, readonly EventLocation[]>(upTo50000);
+  const locations = new LRUCache<string, readonly EventLocation[]>(upTo(50_000));
 
   /** By path of a list: when a change, on any instance, may last have added a row to it. Under the empty path: to any list. */
-  const changed = new LRUCache<string, number>(upTo50000);
+  const changed = new LRUCache<string, number>(upTo(50_000));
 
   /** When an assessment of each client last came: such an event names no list. */
-  const assessed = new LRUCache<string, number>(upTo50000);
+  const assessed = new LRUCache<string, number>(upTo(50_000));
 
   const locationsOf = (client: string) => locations.get(client) ?? [];
 
@@ -93,7 +93,7 @@ export function createRecentLists(now: () => number) {
       }
       // Removed first: lru-cache keeps the size of a value that is set again.
       lists.delete(path);
-      lists.set(path, known, { size: known.rows.size + 1 });
+      lists.set(path, known, { size: known.rows.size + 10 });
     },
     /** True if a recent page has the record. If false, the list has to be read. */
     proves(list: ListRef, id: string): boolean {

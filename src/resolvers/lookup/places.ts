@@ -4,6 +4,7 @@ import type { EventFacts } from '../../events/partner-event.ts';
 import type { Page, Row } from '../../page.ts';
 import type { ListRef } from '../../rest/lists.ts';
 import { type KeyStore, runEvery } from '../../store/store.ts';
+import { upTo } from '../../cache-limit.ts';
 import type { Uuid } from '../../uuid.ts';
 
 export type ClientList = ListRef<'clientsOfClinician' | 'clientsOfClinic'>;
@@ -31,11 +32,7 @@ export type Places = ReturnType<typeof createPlaces>;
 /** The lists where clients were last seen. Never a reason to deny access: unknown places are looked up. */
 export function createPlaces(keys: KeyStore) {
   /** Places that this process has recorded, by client: they are written at most once a day, unless they change. */
-  const recent = new LRUCache<string, Pages>({
-    maxSize: 50_000,
-    sizeCalculation: () => 1,
-    ttl: 24 * 3_600_000,
-  });
+  const recent = new LRUCache<string, Pages>({ ...upTo(50_000), ttl: 24 * 3_600_000 });
   /** The places that have changed, by client. */
   const unwritten = new Map<string, Pages>();
   let written = Promise.resolve();
