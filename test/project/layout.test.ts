@@ -140,6 +140,15 @@ describe('files', () => {
   });
 });
 
+describe('dependencies', () => {
+  // With four copies of the tools an idle process takes 16 MB more; with two of graphql, every error looks unexpected.
+  it.each(['graphql', '@graphql-tools/utils'])('have one copy of %s', (name) => {
+    const { packages } = JSON.parse(read('package-lock.json')) as { packages: object };
+    const copies = Object.keys(packages).filter((path) => path.endsWith(`node_modules/${name}`));
+    expect(copies).toEqual([`node_modules/${name}`]);
+  });
+});
+
 describe('documents', () => {
   it('list every configuration variable in the README', () => {
     const rows = read('README.md')
