@@ -1,6 +1,6 @@
 import { createRemoteJWKSet, customFetch, errors, jwtVerify, type JWTVerifyGetKey } from 'jose';
 import { LRUCache } from 'lru-cache';
-import { Agent, fetch } from 'undici';
+import { fetch } from 'undici';
 import { type Clock, systemClock } from '../clock.ts';
 import type { Config } from '../config.ts';
 import { CodedError } from '../errors.ts';
@@ -123,9 +123,20 @@ const COOLDOWN_MS = 30_000;
 /** Without any keys no token can be verified, so the next attempt comes sooner. */
 const RETRY_EMPTY_MS = 1_000;
 const NO_KEYS = 'The issuer’s keys can’t be fetched for now. Try again in a moment.';
-/** jose follows no redirect, waits 5 s and requires status 200; the size of the body is checked here. */
-const dispatcher = new Agent({ maxResponseSize: 262_144 });
-const fetchBounded = (url: string, options: object) => fetch(url, { ...options, dispatcher });
+const MAX_KEYS_CHARACTERS = 262_144;
+
+/** jose follows no redirect, waits 5 s and requires status 200. The size is checked here, since the body may be compressed. */
+async function fetchBounded(url: string, options: object) {
+  const { status, body } = await fetch(url, options);
+  const decoder = new TextDecoder();
+  let text = '';
+  for await (const chunk of body ?? []) {
+    text += decoder.decode(chunk, { stream: true });
+    if (text.length > MAX_KEYS_CHARACTERS)
+      throw new Error(`the response has more than ${MAX_KEYS_CHARACTERS} characters`);
+  }
+  return { status, json: async (): Promise<unknown> => JSON.parse(text) };
+}
 
 /**
  * The issuer's published keys, through jose. Its own caching is disabled: it uses the wall clock, which may jump, and

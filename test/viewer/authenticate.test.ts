@@ -1,5 +1,6 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { gzipSync } from 'node:zlib';
 import { exportJWK, exportSPKI, generateKeyPair, SignJWT, UnsecuredJWT, type JWK } from 'jose';
 import { afterEach, describe, expect, it } from 'vitest';
 import { createAuthenticator, Unauthenticated } from '../../src/viewer/authenticate.ts';
@@ -56,7 +57,13 @@ describe('with a secret', () => {
 
 async function openIssuer() {
   const keys: JWK[] = [];
-  const state = { fetches: 0, down: false, respond: undefined as string | undefined, location: '' };
+  const state = {
+    fetches: 0,
+    down: false,
+    respond: undefined as string | undefined,
+    location: '',
+    compresses: false,
+  };
   const fetching = { gate: Promise.resolve(), begun: () => {} };
   const serve = async (request: IncomingMessage, response: ServerResponse) => {
     state.fetches += 1;
@@ -64,8 +71,10 @@ async function openIssuer() {
     await fetching.gate;
     if (state.location !== '' && request.url !== state.location)
       return response.writeHead(302, { location: state.location, connection: 'close' }).end();
-    response.writeHead(state.down ? 500 : 200, { connection: 'close' });
-    return response.end(state.respond ?? JSON.stringify({ keys }));
+    const encoding = state.compresses ? { 'content-encoding': 'gzip' } : {};
+    response.writeHead(state.down ? 500 : 200, { connection: 'close', ...encoding });
+    const text = state.respond ?? JSON.stringify({ keys });
+    return response.end(state.compresses ? gzipSync(text) : text);
   };
   const server = createServer((request, response) => void serve(request, response));
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -250,16 +259,17 @@ describe('with a JWKS URL', () => {
     },
   );
 
-  it('reads at most 256 KiB of keys', async () => {
+  it.each([false, true])('reads at most 256 KiB of keys (compressed: %s)', async (compresses) => {
     for (const [bytes, subject] of [
       [260_000, 'anna'],
       [263_000, undefined],
     ] as const) {
-      const { addKey, bearer, state, keys } = await openIssuer();
+      const { addKey, bearer, state, keys, failures } = await openIssuer();
       const { token } = await addKey('one');
-      state.respond = JSON.stringify({ keys }).padEnd(bytes);
+      Object.assign(state, { compresses, respond: JSON.stringify({ keys }).padEnd(bytes) });
       const viewer = await bearer(await token()).catch(() => undefined);
       expect(viewer?.subject).toBe(subject);
+      expect(failures).toEqual(subject ? [] : ['the response has more than 262144 characters']);
     }
   });
 
