@@ -175,7 +175,8 @@ if (import.meta.main) {
     const log = createLog(config.logLevel, output);
     shutDownOnSignal(await openServer(config, log, systemClock, output), log, output);
   } catch (error) {
-    process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
-    process.exit(1);
+    const message = error instanceof Error ? error.message : String(error);
+    // A pipe takes 64 KiB at once. A list of problems may be longer.
+    process.stderr.write(`${message}\n`, () => process.exit(1));
   }
 }

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { chmodSync, mkdirSync, rmSync } from 'node:fs';
+import { chmodSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
@@ -47,6 +47,23 @@ describe.concurrent('a start that fails exits with 1', { timeout: 120_000 }, () 
     expect(await refusal({ PARTNER_BASE_URL: 'https://api.example.com/v1' })).toBe(
       'Configuration refused:\n- PARTNER_BASE_URL must end in /v2, but does not',
     );
+  });
+
+  it('and lists all problems, even if they are more than a pipe takes at once', async () => {
+    const dir = createStoreDir();
+    const file = join(dir, 'documents.json');
+    const problems = Array.from(
+      { length: 2_000 },
+      (_, i) => `k${i}: must be the text of a document`,
+    );
+    const documents = problems.map((problem) => [problem.split(':')[0], 5]);
+    writeFileSync(file, JSON.stringify(Object.fromEntries(documents)));
+    const under = ['sh', '-c', '"$0" "$@" 2>&1 | cat >&2; exit 1'];
+    expect((await refusal({ TRUSTED_DOCUMENTS: file }, dir, under)).split('\n- ')).toEqual([
+      'TRUSTED_DOCUMENTS refused:',
+      ...problems,
+    ]);
+    rmSync(dir, { recursive: true });
   });
 
   it('and says that it may not write to the store’s directory', async () => {
