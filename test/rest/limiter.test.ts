@@ -205,12 +205,12 @@ describe('rate and quota', () => {
     expect(sent).toBe(11);
   });
 
+  const setUpQuota = (clock: ReturnType<typeof createFakeClock>) =>
+    setUp((_, response) => answer(response, 200, { note: [] }), { clock, dailyQuota: 3 });
+
   it('has a quota per day, reports when the next begins, and how much is left', async () => {
     const clock = createFakeClock();
-    await using setup = await setUp((_, response) => answer(response, 200, { note: [] }), {
-      clock,
-      dailyQuota: 3,
-    });
+    await using setup = await setUpQuota(clock);
     const loaders = loadersOf(setup.partner);
     await loaders.record(recordEndpoints.note, id(1));
     expect(setup.partner.state()).toMatchObject({ callsToday: 2, quotaRemaining: 1 });
@@ -226,10 +226,7 @@ describe('rate and quota', () => {
 
   it('has no second quota for a day when the clock is set back to the day before', async () => {
     const clock = createFakeClock();
-    await using setup = await setUp((_, response) => answer(response, 200, { note: [] }), {
-      clock,
-      dailyQuota: 3,
-    });
+    await using setup = await setUpQuota(clock);
     const loaders = loadersOf(setup.partner);
     for (const n of [1, 2]) await loaders.record(recordEndpoints.note, id(n));
     clock.jump(-24 * 3600_000);
