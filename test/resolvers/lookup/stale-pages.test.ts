@@ -1,13 +1,13 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
-import { createAdvancingClock, viewerWith } from '../../support/access/viewers.ts';
+import { createManualClock, viewerWith } from '../../support/access/viewers.ts';
 import { type Gateway, openGateway } from '../../support/gateway.ts';
 
 let gateway: Gateway;
 let ids: Gateway['sandbox']['ids'];
-let clock: ReturnType<typeof createAdvancingClock>;
+let clock: ReturnType<typeof createManualClock>;
 beforeEach(async () => {
-  clock = createAdvancingClock();
+  clock = createManualClock();
   gateway = await openGateway({ clock });
   ({ ids } = gateway.sandbox);
 });
@@ -22,6 +22,7 @@ describe('a look-up in a list whose pages are cached', () => {
   it('finds a new client whom a filter has shown since', async () => {
     const viewer = await viewerWith(gateway, [`clinician:${ids.clinician(0)}`]);
     await viewer(LIST, { first: 100 });
+    clock.advance(100);
     const id = gateway.sandbox.addClient(ids.clinician(0), 'tail');
     await using other = await openGateway({ sandbox: gateway.sandbox });
     const { data } = await other.query('query ($id: ID!) { client(id: $id) { externalId } }', {
