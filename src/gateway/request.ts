@@ -1,6 +1,8 @@
 import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
 
+import { LRUCache } from 'lru-cache';
+
 import { REQUEST_ID_HEADER, requestIdOf } from '../observability/request-id.ts';
 import { BodyTooLarge, createBodyReader } from '../request-body.ts';
 import { type ClientError, requestRejected } from './client-error.ts';
@@ -10,8 +12,18 @@ const JSON_TYPES = ['application/graphql-response+json', 'application/json'];
 const PLAIN = { jsonType: 'application/json', stream: false } as const;
 
 /** The JSON type that the client prefers, if any, and whether it accepts server-sent events. By default plain JSON. */
-export function acceptedBy({ headers: { accept: header } }: IncomingMessage) {
-  if (header === undefined || header.trim() === '' || header === 'application/json') return PLAIN;
+export function acceptedBy({ headers: { accept } }: IncomingMessage) {
+  if (accept === undefined || accept.trim() === '' || accept === 'application/json') return PLAIN;
+  return acceptedIn.memo(accept);
+}
+
+/** By header. A request needs it several times, and most clients send the same one. */
+const acceptedIn = new LRUCache<string, ReturnType<typeof parseAccept>>({
+  max: 100,
+  memoMethod: (header) => parseAccept(header),
+});
+
+function parseAccept(header: string) {
   const ranges = header
     .split(',', MAX_PARTS)
     .map(rangeOf)
