@@ -33,10 +33,11 @@ function missingOf(error: unknown): Missing {
   throw error;
 }
 
-/** The Partner API's answer. Null if it names another session or client: it must not be shown or stored. */
-function answerAbout(raw: unknown, sessionId?: Uuid, clientId?: Uuid): unknown {
+/** The Partner API's answer. Null if it names another note, session or client: it must not be shown or stored. */
+function answerAbout(raw: unknown, noteId?: Uuid, sessionId?: Uuid, clientId?: Uuid): unknown {
   const body = isObject(raw) ? raw : {};
   const isForeign =
+    (noteId && isOther(body['progressNoteId'], noteId)) ||
     (sessionId && isOther(body['sessionId'], sessionId)) ||
     (clientId && (isOther(body['clientId'], clientId) || isOther(body['patientId'], clientId)));
   return isForeign ? null : raw;
@@ -162,7 +163,9 @@ async function sendChange(target: NoteTarget, endpoint: Endpoint, body: unknown,
   const cursor = ctx.hub.cursorAt(ctx.hub.position);
   try {
     const answer = await ctx.partner.send(endpoint, noteId, body, ctx.usage);
-    const raw = answerAbout(answer, session?.id, session && clientIdOf(session));
+    // A rewrite may give the note another id.
+    const answeredId = endpoint === writes.updateProgressNote ? noteId : undefined;
+    const raw = answerAbout(answer, answeredId, session?.id, session && clientIdOf(session));
     return { kind: 'changed', noteId, cursor, raw } as const;
   } catch (error) {
     if (!(error instanceof NoteLocked)) throw error;
@@ -254,7 +257,7 @@ export function assignSecondaryClinicians(clientId: Uuid, ids: readonly Uuid[], 
       const body = secondaryCliniciansBody(clinicianIds);
       const { partner, usage } = ctx;
       const answer = await partner.send(writes.assignSecondaryClinicians, clientId, body, usage);
-      const raw = answerAbout(answer, undefined, clientId);
+      const raw = answerAbout(answer, undefined, undefined, clientId);
       return { kind: 'assigned', client: { ...client, open: true }, raw };
     } catch (error) {
       return rejectionOf(error);

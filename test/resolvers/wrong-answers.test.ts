@@ -156,6 +156,13 @@ it.each(['sessionId', 'clientId', 'patientId'] as const)(
   },
 );
 
+it('the response to an update is not shown if it names another note', async () => {
+  const answered = { text: 'not theirs', progressNoteId: ids.note(2, 2) };
+  gateway.sandbox.answerNext(changes.update.route, { times: 1, body: answered });
+  const { result } = await change(gateway, 'update', ids.note(1, 2));
+  expect([result.type, result.raw]).toEqual(['ProgressNoteChange', null]);
+});
+
 it.each([
   ['sessionId', 0],
   ['clientId', 1],
