@@ -14,14 +14,16 @@ import type { Attempt, Outcome } from './transport.ts';
 
 /**
  * Undefined if the body is not JSON, or is the HTML page of a proxy or a firewall. For a write, a 2xx with another kind
- * of body means that it was accepted, and the result is null, unless the body is HTML or incomplete JSON.
+ * of body means that it was accepted, and the result is null, unless the body is HTML or incomplete JSON. The API is
+ * known to answer errors with 200: a write with such an answer is not taken for accepted.
  */
 export function jsonOf({ body, contentType }: Attempt, isWrite = false): unknown {
   const isJson = contentType.startsWith('application/json');
   if (!isJson && /html/i.test(contentType)) return undefined;
   try {
     const json: unknown = isUtf8(body) ? JSON.parse(body.toString('utf8')) : undefined;
-    if (json !== undefined && !isNestedTooDeep(json)) return json;
+    const isError = isWrite && shapeOf(json).layer === 'application';
+    if (json !== undefined && !isError && !isNestedTooDeep(json)) return json;
   } catch {}
   return isWrite && !/^\s*[<[{]/.test(body.toString('utf8', 0, 64)) ? null : undefined;
 }

@@ -88,6 +88,7 @@ export const unclearAnswers = [
     'half an answer that came whole',
     { rawBody: '{"progressNoteId":"ha', headers: { 'content-type': 'application/json' } },
   ],
+  ['200 with an error', { body: envelope(500, 'broken') }],
   ['a page of a proxy', { rawBody: '<html>', headers: { 'content-type': 'text/html' } }],
 ] as const;
 
