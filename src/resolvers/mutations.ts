@@ -186,7 +186,7 @@ async function sendChange(target: NoteTarget, endpoint: Endpoint, body: unknown,
 async function currentNoteId({ noteId, session }: NoteTarget, ctx: Context): Promise<Uuid> {
   if (!session) return noteId!;
   const record = await noteRecord({ session }, ctx, { fresh: true });
-  if (!record || (noteId && record.id !== noteId)) throw new NotFound();
+  if (!record || (noteId && record.id && record.id !== noteId)) throw new NotFound();
   ctx.loaders.requireSame(noteOfSession, session.id, record.clientId, clientIdOf(session));
   if (record.id) return record.id;
   const why = record.isLoading ? 'is still being generated for the first time' : 'has no id';

@@ -176,17 +176,21 @@ describe.each(allChanges)('%s', (name) => {
     [true, 'is still being generated for the first time'],
     [false, 'has no id'],
   ])('is invalid for a note without an id (loading: %s)', async (isLoading, issue) => {
-    const { client, session } = gateway.sandbox.ids;
+    const { client, note, session } = gateway.sandbox.ids;
     const id = artifactId(gateway, 'ProgressNote', session(9, 0), client(9));
     gateway.sandbox.answerNext('GET /sessions/:id/progress-note', {
-      times: 1,
+      times: 2,
       body: { isLoading, note: [] },
     });
-    const { result } = await change(gateway, name, id);
-    expect(result).toMatchObject({
-      type: 'InvalidInput',
-      issues: [`"progressNoteId": the note ${issue}.`],
-    });
+    const byId = await change(gateway, name, id);
+    // An event may have named the UUID of a note that the API still shows as loading.
+    const named = { sessionId: session(9, 0), clientId: client(9) };
+    const byUuid = await change(gateway, name, note(9, 0), named);
+    for (const { result } of [byId, byUuid])
+      expect(result).toMatchObject({
+        type: 'InvalidInput',
+        issues: [`"progressNoteId": the note ${issue}.`],
+      });
     expect(gateway.sandbox.countOf(changes[name].route)).toBe(0);
   });
 
