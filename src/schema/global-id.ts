@@ -128,7 +128,8 @@ const differ = (a?: Uuid, b?: Uuid): boolean => a !== undefined && b !== undefin
 export function noteTargetOf(argument: string, text: string, args: ParentArgs, ids: GlobalIds) {
   const note: NodeId & { readonly id?: Uuid } = parseId('ProgressNote', argument, text, ids);
   const { sessionId, sessionClientId, clientId = sessionClientId } = parseParentIds(args, ids);
-  if (differ(sessionId, note.sessionId) || differ(clientId, note.clientId))
+  const clientIds = [note.clientId, sessionClientId];
+  if (differ(sessionId, note.sessionId) || clientIds.some((id) => differ(clientId, id)))
     throw new BadInput(`"sessionId" and "clientId" must be those of "${argument}".`);
   const session = sessionIn({ ...note, sessionId: note.sessionId ?? sessionId });
   return { noteId: note.id, session: session && { ...session, namedParents: { clientId } } };

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 
 import { type Gateway, openGateway, tokenFor } from '../../support/gateway.ts';
-import { artifactId, plainId } from '../../support/global-id.ts';
+import { artifactId, plainId, sessionId } from '../../support/global-id.ts';
 import {
   allChanges,
   change,
@@ -212,6 +212,14 @@ describe.each(allChanges)('%s', (name) => {
     const { result } = await change(gateway, name, ids.note(5, 1), parents, { authorization });
     expect(result.type).toBe('ProgressNoteChange');
     expect(gateway.sandbox.countOf(changes[name].route)).toBe(1);
+  });
+
+  it('rejects a client that is not the one in the global id of the session', async () => {
+    const { client, note, session } = gateway.sandbox.ids;
+    const named = { sessionId: sessionId(gateway, session(6, 0), client(6)), clientId: client(7) };
+    const answer = await change(gateway, name, note(6, 0), named);
+    expect(codesOf(answer)).toEqual(['BAD_USER_INPUT']);
+    expect(gateway.sandbox.countOf()).toBe(0);
   });
 
   it('rejects arguments that name another session of the viewer', async () => {
