@@ -25,7 +25,7 @@ const KEY_REUSED = '"idempotencyKey" was used before, with other input.';
 const FIRST_UNKNOWN =
   'The first call with this key ended without a clear answer: await its event, or use another key.';
 const FIRST_RUNNING =
-  'The first call with this key is still running: send this one again, with the same key.';
+  'The first call with this key may still be running: send this one again, with the same key.';
 
 export type RunOnce = ReturnType<typeof createRunOnce>;
 
@@ -51,7 +51,7 @@ export function createRunOnce(keys: KeyStore, operationMs = 15_000, now: () => n
     for (let pauseMs = 25; ; pauseMs = Math.min(pauseMs * 2, 400)) {
       const own: Claim = { state: 'running', fingerprint, since: now(), id: crypto.randomUUID() };
       const mine = JSON.stringify(own);
-      const theirs = lateOutcomes.get(key) ?? (await claim(key, mine));
+      const theirs = lateOutcomes.get(key) ?? (await claim(key, mine, waitedMs > 0));
       if (theirs === null) return runNow(key, mine, fingerprint, run);
       if (unwantedClaims.has(theirs)) {
         await keys.delete(key, theirs);
@@ -70,11 +70,14 @@ export function createRunOnce(keys: KeyStore, operationMs = 15_000, now: () => n
     }
   }
 
-  /** A claim that is not confirmed may reach the store all the same. Nothing is sent for it. */
-  const claim = (key: string, mine: string) =>
+  /**
+   * A claim that is not confirmed may reach the store all the same. Nothing is sent for it. But a first call that was
+   * seen may have taken effect, so the error must not say that nothing was changed.
+   */
+  const claim = (key: string, mine: string, isFirstSeen: boolean) =>
     keys.claim(key, mine, KEPT_MS).catch((error: unknown) => {
       if (!(error instanceof StoreNotReached)) deleteLater(key, mine);
-      throw error;
+      throw isFirstSeen ? new CodedError('TIMEOUT', FIRST_RUNNING) : error;
     });
 
   /** The outcome is returned even if it can't be stored yet. */

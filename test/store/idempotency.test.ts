@@ -238,6 +238,22 @@ describe('the wait for another process', () => {
     expect(Math.floor(waitedMs() / 1_000)).toBe(3);
   });
 
+  it('ends with the store, without claiming that nothing was changed', async () => {
+    const { keys, goDown } = createUnreachableStore();
+    const { run, runs } = createAction();
+    const first = createRunOnce(keys)('k', 'p', run);
+    const claim = vi.spyOn(keys, 'claim');
+    const second = createRunOnce(keys)('k', 'p', run);
+    await claim.mock.results[0]?.value;
+    goDown();
+    await expect(second).rejects.toMatchObject({
+      code: 'TIMEOUT',
+      message: expect.stringContaining('send this one again, with the same key'),
+    });
+    runs[0]?.resolve('done');
+    expect(await first).toBe('done');
+  });
+
   it('ends after 15 seconds if its run is a long one, and a later caller gets the outcome', async () => {
     const { keys } = createUnreachableStore();
     const { run, runs } = createAction();
