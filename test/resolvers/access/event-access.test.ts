@@ -218,6 +218,24 @@ describe('a filter by clinic or clinician, on a gateway with empty caches', () =
     expect((await ask(EVENTS, { filter: { clientId } })).data.events.nodes).toHaveLength(1);
   });
 
+  it('delivers no assessment once the clinician has left the viewer’s clinic', async () => {
+    const clock = createAdvancingClock();
+    await using warm = await openGateway({ clock });
+    const filter = { clinicianId: ids.clinician(0) };
+    const listener = await listen(warm, [`clinic:${ids.clinic(0)}`], LIVE, { filter });
+    const [score] = warm.sandbox.completeAssessments(ids.client(0));
+    expect((await listener.next()).data.events).toEqual({ assessmentScoreId: score });
+    clock.advance(MINUTE_PAST);
+    const meta = { totalItems: 0, totalPages: 0, itemsPerPage: 10, currentPage: 1 };
+    warm.sandbox.answerNext('/clinics/:clinicId/clinicians', { body: { data: [], meta } });
+    warm.sandbox.completeAssessments(ids.client(0));
+    await warm.sandbox.delivered();
+    // An event that the listener gets, to see that none came before it.
+    warm.sandbox.emit(transcriptReady({ ...filter, clinicId: ids.clinic(0) }));
+    expect((await listener.next()).data.events).toEqual({ cursor: expect.any(String) });
+    listener.close();
+  });
+
   it('decides once the Partner API works again, whatever lists held the client before', async () => {
     const clock = createAdvancingClock();
     await using warm = await openGateway({ clock });
