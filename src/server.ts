@@ -83,8 +83,9 @@ export async function openServer(config: Config, log: Log, clock = systemClock, 
       },
       onProblem: (reason, failure) => log.warn('events: a problem', { reason, ...failure }),
       onLost() {
-        // Events may have been missed that would have invalidated some answers.
+        // Events may have been missed that would have invalidated some answers, or contradicted a list.
         partner.invalidateAll();
+        recentLists.recordChange();
         gateway?.eventsLost();
       },
     }),

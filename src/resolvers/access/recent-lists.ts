@@ -36,7 +36,10 @@ export function createRecentLists(now: () => number) {
   /** Where a client's last events said they were, the newest first. They come in any order, so all of them count. */
   const locations = new LRUCache<string, readonly EventLocation[]>(upTo(50_000));
 
-  /** By path of a list: when a change, on any instance, may last have added a row to it. Under the empty path: to any list. */
+  /**
+   * By path of a list: when a change, on any instance, may last have added a row to it. Under the empty path: to any
+   * list, or events may have been missed that name where a client is now.
+   */
   const changed = new LRUCache<string, number>(upTo(50_000));
 
   /** When an assessment of each client last came: such an event names no list. */
@@ -98,7 +101,8 @@ export function createRecentLists(now: () => number) {
     /** True if a recent page has the record. If false, the list has to be read. */
     proves(list: ListRef, id: string): boolean {
       const at = readAt(list, id);
-      return at !== undefined && at + PROOF_MS > now() && movedAwayAt(list, id, at) === 0;
+      if (at === undefined || at + PROOF_MS <= now() || at <= (changed.get('') ?? 0)) return false;
+      return movedAwayAt(list, id, at) === 0;
     },
     /** When any page, also of a filter, last had the row; 0 if none is known. */
     lastReadAt: (list: ListRef, id: string): number =>

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
+import { transcriptReady } from '../../support/access/transcript-ready.ts';
 import { viewerWith } from '../../support/access/viewers.ts';
 import { type Gateway, openGateway } from '../../support/gateway.ts';
 import { openRelay } from '../../support/faults/relay.ts';
@@ -110,6 +111,21 @@ describe.skipIf(!redisAvailable)('two instances on one Redis', () => {
     await complete();
     const shown = async () => (await viewer(LOG)).data.events.nodes.length;
     await expect.poll(shown, { timeout: 3_000 }).toBeGreaterThan(0);
+  });
+
+  it('a client’s new clinic is noticed at the other, although the log was lost just before its event', async () => {
+    const { ids } = one.sandbox;
+    const [clientId, sessionId] = [ids.client(3), ids.session(3, 0)];
+    const viewer = await viewerWith(two, [`clinic:${ids.clinic(0)}`]);
+    const NOTE = `query($sessionId: ID!, $clientId: ID!) {
+      session(id: $sessionId, clientId: $clientId) { progressNote { note } } }`;
+    const session = async () => (await viewer(NOTE, { sessionId, clientId })).data.session;
+    expect(await session()).not.toBeNull();
+    one.sandbox.moveClient(clientId, ids.clinician(20));
+    redis.cli('FLUSHALL');
+    one.sandbox.emit(transcriptReady({ sessionId, clientId }));
+    await one.sandbox.delivered();
+    await expect.poll(session, { timeout: 5_000 }).toBeNull();
   });
 
   it('a query to the other, sent after the event, never returns the old note', async () => {
