@@ -162,7 +162,8 @@ export class Lookup {
     id: string,
     start: number,
     since: number,
-    began = this.ctx.recentLists.now(),
+    // Pages that this operation has just requested, for another look-up or a list, are part of the scan.
+    began = Math.max(this.ctx.loaders.freshSince, this.ctx.recentLists.now() - SHARED_MS),
   ): Promise<{ readonly row?: RowRef<N>; readonly rescanSince?: number | undefined }> {
     const { recentLists } = this.ctx;
     const { budget, absentSince } = this.options;

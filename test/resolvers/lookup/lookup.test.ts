@@ -252,6 +252,19 @@ describe('a look-up by a viewer', () => {
     return { data, errors, calls: extensions.upstream.calls };
   };
 
+  it('reads no page again that this operation has read, also if the record is absent', async () => {
+    const id = ids.clinician(0);
+    const list = 'viewer { clinicians { clients(first: 1) { totalCount nodes { id } } } }';
+    const document = `query($id: ID!) { ${list} client(id: $id) { lastName } }`;
+    sandbox.resetCounts();
+    const { data } = await cost([`clinician:${id}`], document, { id: NOWHERE });
+    expect(data.client).toBeNull();
+    const [{ clients }] = data.viewer.clinicians;
+    const route = 'GET /clinicians/:clinicianId/clients';
+    expect(sandbox.countOf(route)).toBe(Math.ceil(clients.totalCount / 10));
+    expect(clients.totalCount).toBeGreaterThan(10);
+  });
+
   it('reads the granted lists, and nothing else', async () => {
     const grants = [`clinician:${ids.clinician(0)}`];
     sandbox.resetCounts();
