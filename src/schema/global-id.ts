@@ -127,10 +127,12 @@ const differ = (a?: Uuid, b?: Uuid): boolean => a !== undefined && b !== undefin
 /** A note by its global id, or by its own UUID and the session in the arguments. */
 export function noteTargetOf(argument: string, text: string, args: ParentArgs, ids: GlobalIds) {
   const note: NodeId & { readonly id?: Uuid } = parseId('ProgressNote', argument, text, ids);
-  const { sessionId, sessionClientId, clientId = sessionClientId } = parseParentIds(args, ids);
-  const clientIds = [note.clientId, sessionClientId];
-  if (differ(sessionId, note.sessionId) || clientIds.some((id) => differ(clientId, id)))
+  const { sessionId = note.sessionId, sessionClientId, clientId } = parseParentIds(args, ids);
+  // In the id of a note or session the client is signed, so no list has to confirm it.
+  const signedClientId = note.clientId ?? sessionClientId;
+  const clientIds = [clientId, sessionClientId];
+  if (differ(sessionId, note.sessionId) || clientIds.some((id) => differ(id, signedClientId)))
     throw new BadInput(`"sessionId" and "clientId" must be those of "${argument}".`);
-  const session = sessionIn({ ...note, sessionId: note.sessionId ?? sessionId });
+  const session = sessionIn({ ...note, sessionId, clientId: signedClientId });
   return { noteId: note.id, session: session && { ...session, namedParents: { clientId } } };
 }

@@ -7,7 +7,7 @@ import { type Sandbox, openSandbox } from '../../../sandbox/sandbox.ts';
 import { transcriptReady } from '../../support/access/transcript-ready.ts';
 import { createManualClock, viewerWith } from '../../support/access/viewers.ts';
 import { type Gateway, DETERMINISTIC, openGateway } from '../../support/gateway.ts';
-import { sessionId } from '../../support/global-id.ts';
+import { artifactId, sessionId } from '../../support/global-id.ts';
 import { counted } from '../../support/graph/counted.ts';
 import { answer, envelope, openUpstream, pageBody, uuid } from '../../support/rest/upstream.ts';
 
@@ -371,6 +371,24 @@ describe('a look-up by a viewer', () => {
         calls,
       ]);
     }
+  });
+
+  it('of a note by its UUID and the global id of its session costs no more than by its own', async () => {
+    const [session, client] = [ids.session(0, 0), ids.client(0)];
+    const args = { id: ids.note(0, 0), session: sessionId({ sandbox }, session, client) };
+    const document =
+      'query($id: ID!, $session: ID) { progressNote(id: $id, sessionId: $session) { id } }';
+    const id = artifactId({ sandbox }, 'ProgressNote', session, client);
+    for (const [grant, calls] of [
+      ['partner', 1],
+      [`client:${client}`, 1],
+      [`clinician:${ids.clinician(0)}`, 2],
+    ] as const) {
+      const found = await cost([grant], document, args);
+      expect([grant, found.data.progressNote, found.calls]).toEqual([grant, { id }, calls]);
+    }
+    const others = await cost([`client:${ids.client(1)}`], document, args);
+    expect([others.data.progressNote, others.errors]).toEqual([null, undefined]);
   });
 
   it('of a session or note by a bare UUID names the arguments to add', async () => {
