@@ -33,8 +33,10 @@ function missingOf(error: unknown): Missing {
   throw error;
 }
 
+type Subject = { readonly [K in 'noteId' | 'sessionId' | 'clientId']?: Uuid | undefined };
+
 /** The Partner API's answer. Null if it names another note, session or client: it must not be shown or stored. */
-function answerAbout(raw: unknown, noteId?: Uuid, sessionId?: Uuid, clientId?: Uuid): unknown {
+function answerAbout(raw: unknown, { noteId, sessionId, clientId }: Subject): unknown {
   const body = isObject(raw) ? raw : {};
   const isForeign =
     (noteId && isOther(body['progressNoteId'], noteId)) ||
@@ -163,9 +165,10 @@ async function sendChange(target: NoteTarget, endpoint: Endpoint, body: unknown,
   const cursor = ctx.hub.cursorAt(ctx.hub.position);
   try {
     const answer = await ctx.partner.send(endpoint, noteId, body, ctx.usage);
+    const about = { sessionId: session?.id, clientId: session && clientIdOf(session) };
     // A rewrite may give the note another id.
-    const answeredId = endpoint === writes.updateProgressNote ? noteId : undefined;
-    const raw = answerAbout(answer, answeredId, session?.id, session && clientIdOf(session));
+    const isUpdate = endpoint === writes.updateProgressNote;
+    const raw = answerAbout(answer, isUpdate ? { ...about, noteId } : about);
     return { kind: 'changed', noteId, cursor, raw } as const;
   } catch (error) {
     if (!(error instanceof NoteLocked)) throw error;
@@ -257,7 +260,7 @@ export function assignSecondaryClinicians(clientId: Uuid, ids: readonly Uuid[], 
       const body = secondaryCliniciansBody(clinicianIds);
       const { partner, usage } = ctx;
       const answer = await partner.send(writes.assignSecondaryClinicians, clientId, body, usage);
-      const raw = answerAbout(answer, undefined, undefined, clientId);
+      const raw = answerAbout(answer, { clientId });
       return { kind: 'assigned', client: { ...client, open: true }, raw };
     } catch (error) {
       return rejectionOf(error);
