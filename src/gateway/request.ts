@@ -9,22 +9,18 @@ import { type ClientError, requestRejected } from './client-error.ts';
 
 /** GraphQL over HTTP has two JSON types with different rules for the status. */
 const JSON_TYPES = ['application/graphql-response+json', 'application/json'];
-const PLAIN = { jsonType: 'application/json', stream: false } as const;
 
-/** The JSON type that the client prefers, if any, and whether it accepts server-sent events. By default plain JSON. */
-export function acceptedBy({ headers: { accept } }: IncomingMessage) {
-  if (accept === undefined || accept.trim() === '' || accept === 'application/json') return PLAIN;
-  return acceptedIn.memo(accept);
-}
-
-/** By header. A request needs it several times, and most clients send the same one. */
-const acceptedIn = new LRUCache<string, ReturnType<typeof parseAccept>>({
+/** By header: a request needs it several times, and most clients send the same one. */
+const accepted = new LRUCache<string, ReturnType<typeof parseAccept>>({
   max: 100,
   memoMethod: (header) => parseAccept(header),
 });
 
+/** The JSON type that the client prefers, if any, and whether it accepts server-sent events. By default plain JSON. */
+export const acceptedBy = ({ headers: { accept = '' } }: IncomingMessage) => accepted.memo(accept);
+
 function parseAccept(header: string) {
-  const ranges = header
+  const ranges = (header.trim() || '*/*')
     .split(',', MAX_PARTS)
     .map(rangeOf)
     .filter(({ quality }) => quality > 0)
