@@ -50,6 +50,8 @@ function stalePaths(event: EventFacts): string[] {
   return [
     ...sessionEndpoints.map(({ path }) => path(sessionId)),
     ...('progressNoteId' in event ? [recordEndpoints.note.path(event.progressNoteId)] : []),
+    // The note may have replaced one that the event does not name.
+    ...(event.type === 'progress_note_regenerated' ? [recordEndpoints.note.template] : []),
     cachePathOf({ name: 'sessionsOfClient', id: clientId }),
     cachePathOf({ name: 'magicEditsOfClinician' }),
   ];

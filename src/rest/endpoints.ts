@@ -19,7 +19,7 @@ export interface Endpoint<T = unknown> {
   ttlMs(value: T): number;
   /** A 404 is a normal answer: the record is null. */
   readonly isNullable?: true;
-  /** The note's other path: a change may name only the note, or only its session. The template if it has no id yet. */
+  /** The note's other path: a change may name only the note, or only its session. The template if it is not known. */
   otherPath?(value: T): string | undefined;
 }
 

@@ -65,7 +65,8 @@ const note: Endpoint<NoteRecord | null> = {
     ({ progressNoteId, id }) => [toUuid(progressNoteId) ?? id],
     readNote,
   ),
-  otherPath: (value) => (value?.sessionId ? noteOfSession.path(value.sessionId) : undefined),
+  // No session is documented in the body. Without one, only the template stands for all of a session's notes.
+  otherPath: (value) => (value?.sessionId ? noteOfSession.path(value.sessionId) : note.template),
 };
 
 /** Its `id` may be of another record, so only `progressNoteId` counts. */

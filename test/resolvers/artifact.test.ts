@@ -1,5 +1,8 @@
+import { randomUUID } from 'node:crypto';
+
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
+import { transcriptReady } from '../support/access/transcript-ready.ts';
 import { createManualClock } from '../support/access/viewers.ts';
 import { type Gateway, openGateway } from '../support/gateway.ts';
 import { artifactId } from '../support/global-id.ts';
@@ -248,6 +251,21 @@ it('an event of one session does not invalidate that another has no note yet', a
     b: { progressNote: null },
   });
   expect(calls).toBe(1);
+});
+
+it('a regeneration under a new id invalidates the note that it replaces, also if that names no session', async () => {
+  await using fresh = await openGateway({ clock: createManualClock() });
+  const { sandbox: api } = fresh;
+  const [progressNoteId, sessionId] = [api.ids.note(0, 0), api.ids.session(0, 0)];
+  const replaced = { progressNoteId, isLoading: false, note: ['replaced'] };
+  api.answerNext('GET /progress-notes/:progressNoteId', { body: replaced });
+  api.answerNext('GET /progress-notes/:progressNoteId', { status: 404, body: { error: {} } });
+  const NOTE = `{ progressNote(id: "${progressNoteId}") { note } }`;
+  expect((await fresh.query(NOTE)).data.progressNote).toEqual({ note: ['replaced'] });
+  const regenerated = { sessionId, progressNoteId: randomUUID() };
+  api.emit({ ...transcriptReady(regenerated), eventType: 'progress_note_regenerated' });
+  await api.delivered();
+  expect((await fresh.query(NOTE)).data.progressNote).toBeNull();
 });
 
 it('an event invalidates its client’s sessions, the magic edits and the score that it names', async () => {
