@@ -33,15 +33,10 @@ function missingOf(error: unknown): Missing {
   throw error;
 }
 
-type Subject = { readonly [K in 'noteId' | 'sessionId' | 'clientId']?: Uuid | undefined };
-
-/** The Partner API's answer. Null if it names another note, session or client: it must not be shown or stored. */
-function answerAbout(raw: unknown, { noteId, sessionId, clientId }: Subject): unknown {
+/** The Partner API's answer. Null if one of its ids is of another record: it must not be shown or stored. */
+function answerAbout(raw: unknown, ids: Readonly<Record<string, Uuid | undefined>>): unknown {
   const body = isObject(raw) ? raw : {};
-  const isForeign =
-    (noteId && isOther(body['progressNoteId'], noteId)) ||
-    (sessionId && isOther(body['sessionId'], sessionId)) ||
-    (clientId && (isOther(body['clientId'], clientId) || isOther(body['patientId'], clientId)));
+  const isForeign = Object.entries(ids).some(([name, id]) => id && isOther(body[name], id));
   return isForeign ? null : raw;
 }
 
@@ -165,10 +160,11 @@ async function sendChange(target: NoteTarget, endpoint: Endpoint, body: unknown,
   const cursor = ctx.hub.cursorAt(ctx.hub.position);
   try {
     const answer = await ctx.partner.send(endpoint, noteId, body, ctx.usage);
-    const about = { sessionId: session?.id, clientId: session && clientIdOf(session) };
+    const clientId = session && clientIdOf(session);
     // A rewrite may give the note another id.
-    const isUpdate = endpoint === writes.updateProgressNote;
-    const raw = answerAbout(answer, isUpdate ? { ...about, noteId } : about);
+    const progressNoteId = endpoint === writes.updateProgressNote ? noteId : undefined;
+    const ids = { progressNoteId, sessionId: session?.id, clientId, patientId: clientId };
+    const raw = answerAbout(answer, ids);
     return { kind: 'changed', noteId, cursor, raw } as const;
   } catch (error) {
     if (!(error instanceof NoteLocked)) throw error;
@@ -260,7 +256,7 @@ export function assignSecondaryClinicians(clientId: Uuid, ids: readonly Uuid[], 
       const body = secondaryCliniciansBody(clinicianIds);
       const { partner, usage } = ctx;
       const answer = await partner.send(writes.assignSecondaryClinicians, clientId, body, usage);
-      const raw = answerAbout(answer, { clientId });
+      const raw = answerAbout(answer, { clientId, patientId: clientId });
       return { kind: 'assigned', client: { ...client, open: true }, raw };
     } catch (error) {
       return rejectionOf(error);
