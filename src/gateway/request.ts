@@ -11,10 +11,7 @@ import { type ClientError, requestRejected } from './client-error.ts';
 const JSON_TYPES = ['application/graphql-response+json', 'application/json'];
 
 /** By header: a request needs it several times, and most clients send the same one. */
-const accepted = new LRUCache<string, ReturnType<typeof parseAccept>>({
-  max: 100,
-  memoMethod: (header) => parseAccept(header),
-});
+const accepted = new LRUCache({ max: 100, memoMethod: parseAccept });
 
 /** The JSON type that the client prefers, if any, and whether it accepts server-sent events. By default plain JSON. */
 export const acceptedBy = ({ headers: { accept = '' } }: IncomingMessage) => accepted.memo(accept);

@@ -18,12 +18,7 @@ const WATCHED = [
   ['subscriptions', Gauge, 'gateway_subscriptions', 'Running subscriptions.'],
   ['spooled', Gauge, 'gateway_audit_lines_spooled', 'Audit lines on disk, not written yet.'],
   ['lost', Counter, 'gateway_audit_lines_lost_total', 'Audit lines lost without space on disk.'],
-  [
-    'dropped',
-    Counter,
-    'gateway_log_lines_dropped_total',
-    'Other log lines dropped while stdout was blocked.',
-  ],
+  ['dropped', Counter, 'gateway_log_lines_dropped_total', 'Other lines, while stdout is blocked.'],
 ] as const;
 type Watched = Partial<Readonly<Record<(typeof WATCHED)[number][0], number | undefined>>>;
 
@@ -92,10 +87,7 @@ export function createMetrics() {
       calls.observe({ method, route: plainText(route), status }, durationMs / 1_000),
     cacheHit: counter('partner_cache_hits_total', 'Reads answered from the cache.'),
     coalesced: counter('partner_coalesced_total', 'Reads that shared a call under way.'),
-    otherRecord: counter(
-      'partner_other_record_total',
-      'Answers about another record than the requested one.',
-    ),
+    otherRecord: counter('partner_other_record_total', 'Answers about another record.'),
     unknownStatus: counter('partner_unknown_status_total', 'Clients of an unknown status.'),
     retried: counter('partner_retries_total', 'Further attempts of calls.'),
     eventsAccepted: counter('events_accepted_total', 'Events appended to the log.'),
