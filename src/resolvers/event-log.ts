@@ -19,9 +19,9 @@ export async function isVisible(event: PartnerEvent, filter: EventFilter, ctx: C
   const { reach } = ctx;
   if ('sessionId' in event)
     return reach.isPartner || RECORD_KINDS.some((kind) => reach.holds(kind, event[`${kind}Id`]));
-  // Also the one that was checked when the subscription began: a clinician may have left since. The client comes next.
-  const parents = recordsIn(filter).filter(({ type }) => type !== 'Client');
-  for (const parent of parents) if (!(await isOpen(parent, ctx))) return false;
+  // Each time: a clinician may have left since the subscription began.
+  for (const parent of recordsIn(filter))
+    if (parent.type !== 'Client' && !(await isOpen(parent, ctx))) return false;
   const client = { type: 'Client', id: event.clientId } as const;
   const absentSince = ctx.recentLists.assessedAt(event.clientId);
   if (!(await isOpen(client, ctx, absentSince))) return false;

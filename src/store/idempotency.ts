@@ -70,10 +70,7 @@ export function createRunOnce(keys: KeyStore, operationMs = 15_000, now: () => n
     }
   }
 
-  /**
-   * A claim that is not confirmed may reach the store all the same. Nothing is sent for it. But a first call that was
-   * seen may have taken effect, so the error must not say that nothing was changed.
-   */
+  /** A claim that is not confirmed may reach the store, but nothing is sent. The first call may have changed something. */
   const claim = (key: string, mine: string, isFirstSeen: boolean) =>
     keys.claim(key, mine, KEPT_MS).catch((error: unknown) => {
       if (!(error instanceof StoreNotReached)) deleteLater(key, mine);

@@ -36,10 +36,7 @@ export function createRecentLists(now: () => number) {
   /** Where a client's last events said they were, the newest first. They come in any order, so all of them count. */
   const locations = new LRUCache<string, readonly EventLocation[]>(upTo(50_000));
 
-  /**
-   * By path of a list: when a change, on any instance, may last have added a row to it. Under the empty path: to any
-   * list, or events may have been missed that name where a client is now.
-   */
+  /** By path of a list: when it may last have changed, on any instance. Under the empty path: any list. */
   const changed = new LRUCache<string, number>(upTo(50_000));
 
   /** When an assessment of each client last came: such an event names no list. */
@@ -65,7 +62,7 @@ export function createRecentLists(now: () => number) {
       const known = lists.get(pathOf(list));
       if (known && !list.filter) known.fullScan = { at, total };
     },
-    /** A change may have added a row to this list; without a path, to any. A scan that began before it may end later. */
+    /** A row may have been added to this list; without a path, any may have changed. A scan may have begun before. */
     recordChange: (path = ''): void => void changed.set(path, now()),
     /** True if the list was fully scanned within the last minute without the record, and is as long as it was then. */
     isAbsent(list: ListRef, id: string, total: number): boolean {

@@ -14,8 +14,7 @@ import type { Attempt, Outcome } from './transport.ts';
 
 /**
  * Undefined if the body is not JSON, or is the HTML page of a proxy or a firewall. For a write, a 2xx with another kind
- * of body means that it was accepted, and the result is null, unless the body is HTML or incomplete JSON. The API is
- * known to answer errors with 200: a write with such an answer is not taken for accepted.
+ * of body means that it was accepted, and the result is null, unless the body is HTML, incomplete JSON or an error.
  */
 export function jsonOf({ body, contentType }: Attempt, isWrite = false): unknown {
   const isJson = contentType.startsWith('application/json');
