@@ -19,12 +19,12 @@ export async function isVisible(event: PartnerEvent, filter: EventFilter, ctx: C
   const { reach } = ctx;
   if ('sessionId' in event)
     return reach.isPartner || RECORD_KINDS.some((kind) => reach.holds(kind, event[`${kind}Id`]));
-  // Each time: a clinician may have left since the subscription began.
-  for (const parent of recordsIn(filter))
-    if (parent.type !== 'Client' && !(await isOpen(parent, ctx))) return false;
   const client = { type: 'Client', id: event.clientId } as const;
   const absentSince = ctx.recentLists.assessedAt(event.clientId);
   if (!(await isOpen(client, ctx, absentSince))) return false;
+  // After the client, since most assessments are of others. Each time, since a clinician may have left.
+  for (const parent of recordsIn(filter))
+    if (parent.type !== 'Client' && !(await isOpen(parent, ctx))) return false;
   return new Lookup(ctx, { absentSince }).isClientUnder(filter, event.clientId);
 }
 

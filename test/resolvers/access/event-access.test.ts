@@ -236,6 +236,22 @@ describe('a filter by clinic or clinician, on a gateway with empty caches', () =
     listener.close();
   });
 
+  it('does not look for the clinician for an assessment of another clinic’s client', async () => {
+    const clock = createAdvancingClock();
+    await using warm = await openGateway({ clock });
+    const filter = { clinicianId: ids.clinician(0) };
+    const listener = await listen(warm, [`clinic:${ids.clinic(0)}`], LIVE, { filter });
+    clock.advance(MINUTE_PAST);
+    warm.sandbox.resetCounts();
+    warm.sandbox.completeAssessments(ids.client(1_100));
+    await warm.sandbox.delivered();
+    warm.sandbox.emit(transcriptReady({ ...filter, clinicId: ids.clinic(0) }));
+    expect((await listener.next()).data.events).toEqual({ cursor: expect.any(String) });
+    expect(warm.sandbox.countOf('GET /clinics/:clinicId/clients')).toBeGreaterThan(0);
+    expect(warm.sandbox.countOf('GET /clinics/:clinicId/clinicians')).toBe(0);
+    listener.close();
+  });
+
   it('decides once the Partner API works again, whatever lists held the client before', async () => {
     const clock = createAdvancingClock();
     await using warm = await openGateway({ clock });
