@@ -4,7 +4,7 @@ import type { Uuid } from '../../uuid.ts';
 import { NotFound } from '../../errors.ts';
 import { Lookup } from '../lookup/lookup.ts';
 import type { ListRef } from '../../rest/lists.ts';
-import { type ClientList, clientsOfClinic } from '../lookup/places.ts';
+import type { ClientList } from '../lookup/places.ts';
 import type { ListedRef } from '../refs.ts';
 import { auditNameOf, kindOf, knownParents, listFor, parentListsOf, parentsOf } from '../refs.ts';
 
@@ -138,13 +138,13 @@ function recentProof(ref: ListedRef, ctx: Context): ListRef | undefined {
       const list = listFor(ref, name, id);
       if (ctx.relyOnProof(list, ref.id)) return list;
     }
-  if (ref.type !== 'Client') return undefined;
-  for (const id of reach.grantedIds('organization')) {
+  const ofClinic = parentListsOf(ref.type).find(({ parent }) => parent === 'Clinic');
+  for (const id of ofClinic ? reach.grantedIds('organization') : []) {
     const clinics = { name: 'clinicsOfOrganization', id } as const;
     for (const clinic of recentLists.idsIn(clinics)) {
-      const clients = clientsOfClinic(clinic as Uuid);
-      const isProven = recentLists.proves(clients, ref.id) && ctx.relyOnProof(clinics, clinic);
-      if (isProven && ctx.relyOnProof(clients, ref.id)) return clients;
+      const list = listFor(ref, ofClinic!.name, clinic as Uuid);
+      const isProven = recentLists.proves(list, ref.id) && ctx.relyOnProof(clinics, clinic);
+      if (isProven && ctx.relyOnProof(list, ref.id)) return list;
     }
   }
   return undefined;

@@ -252,6 +252,22 @@ describe('a filter by clinic or clinician, on a gateway with empty caches', () =
     listener.close();
   });
 
+  it('makes one call a minute for the clinician, also for a viewer of the organization', async () => {
+    const clock = createAdvancingClock();
+    await using warm = await openGateway({ clock });
+    const filter = { clinicianId: ids.clinician(0) };
+    const listener = await listen(warm, [`organization:${ids.organization(0)}`], LIVE, { filter });
+    warm.sandbox.resetCounts();
+    for (const advancedMs of [6_000, 6_000, MINUTE_PAST]) {
+      expect(warm.sandbox.countOf('GET /clinics/:clinicId/clinicians')).toBe(0);
+      clock.advance(advancedMs);
+      const [score] = warm.sandbox.completeAssessments(ids.client(0));
+      expect((await listener.next()).data.events).toEqual({ assessmentScoreId: score });
+    }
+    expect(warm.sandbox.countOf('GET /clinics/:clinicId/clinicians')).toBe(1);
+    listener.close();
+  });
+
   it('decides once the Partner API works again, whatever lists held the client before', async () => {
     const clock = createAdvancingClock();
     await using warm = await openGateway({ clock });
