@@ -88,10 +88,10 @@ export function createEventResults({ services, config, maskErrors }: GatewayPart
     const { basis, logPosition = position } = results.peek(key) ?? {};
     const forceRefresh = !basis || !isValidNow(basis) || logPosition !== position;
     const status: LRUCache.Status<string, EventResult, Parameters<typeof execute>> = {};
-    const result = await results.fetch(key, { context: [event, operation], status, forceRefresh });
-    // Even with `forceRefresh`, lru-cache shares an execution under way, which may have begun before an edit.
-    const isShared = status.fetch === 'inflight';
-    const isOld = isShared && result?.basis && !isValidNow(result.basis);
-    return isOld ? resultOf(event, operation) : result;
+    const context: Parameters<typeof execute> = [event, operation];
+    const result = await results.fetch(key, { context, status, forceRefresh });
+    // Even with `forceRefresh`, lru-cache shares an execution under way, which may have begun before an edit; the next did not.
+    const isOld = status.fetch === 'inflight' && result?.basis && !isValidNow(result.basis);
+    return isOld ? results.fetch(key, { context, forceRefresh: true }) : result;
   };
 }

@@ -1,11 +1,13 @@
+import { randomUUID } from 'node:crypto';
 import { rmSync } from 'node:fs';
 import type { ServerResponse } from 'node:http';
 import { Worker } from 'node:worker_threads';
 
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 
-import { type Gateway, openGateway } from '../../support/gateway.ts';
+import { type Gateway, openGateway, tokenFor } from '../../support/gateway.ts';
 import { listen } from '../../support/access/listener.ts';
+import { transcriptReady } from '../../support/access/transcript-ready.ts';
 import { createManualClock } from '../../support/access/viewers.ts';
 import { clientOf, cursorNow, subscribeTo } from '../../support/ws/graphql-client.ts';
 import { delivery } from '../../support/events/deliveries.ts';
@@ -242,6 +244,37 @@ describe('an event that is replayed right after its delivery', () => {
     expect(second.data.noteReady.progressNote.note).toEqual([
       expect.objectContaining(patch.note[0]!),
     ]);
+  });
+
+  it('is executed at most twice for clients that resume together, while other notes are regenerated', async () => {
+    await using gateway = await openGateway();
+    const { sandbox } = gateway;
+    const sessionId = sandbox.ids.session(0, 0);
+    const document = `subscription($after: EventCursor, $sessionId: ID) {
+      events(after: $after, filter: { sessionId: $sessionId }) { ... on ProgressNoteEvent { progressNote { note } } } }`;
+    const after = await cursorNow(gateway);
+    sandbox.finalize(sandbox.ids.note(0, 0));
+    await sandbox.delivered();
+    sandbox.resetCounts();
+    const body = { isLoading: false, note: [] };
+    const held = [1, 2].map(() => Promise.withResolvers<void>());
+    for (const { promise } of held) sandbox.answerNext(ROUTE, { body, heldUntil: promise });
+    const resume = async (subject: string) => {
+      const token = await tokenFor(['partner'], { subject });
+      return subscribeTo(clientOf(gateway, token), document, { after, sessionId });
+    };
+    const all = await Promise.all(['a', 'b', 'c', 'd', 'e'].map(resume));
+    await until(async () => (await gauge(gateway, 'gateway_subscriptions')) === all.length);
+    for (const [i, { resolve }] of held.entries()) {
+      await until(() => sandbox.countOf(ROUTE) === i + 1);
+      const regenerated = transcriptReady({ progressNoteId: randomUUID() });
+      sandbox.emit({ ...regenerated, eventType: 'progress_note_regenerated' });
+      await sandbox.delivered();
+      resolve();
+    }
+    await Promise.all(all.map((each) => each.next()));
+    expect(sandbox.countOf(ROUTE)).toBe(2);
+    await Promise.all(all.map((each) => each[Symbol.asyncDispose]()));
   });
 
   it('shows the note as a later event has left it', async () => {
