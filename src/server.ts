@@ -165,11 +165,16 @@ function shutDownOnSignal(server: Server, log: Log, output: Output): void {
     // Load balancers may go on sending new requests for a second after SIGTERM.
     void close(0, signal === 'SIGTERM' ? 1_000 : 0);
   };
+  process.off('SIGINT', endStart).off('SIGTERM', endStart);
   process.on('SIGINT', onSignal).on('SIGTERM', onSignal);
   void server.broken?.then(() => close(1));
 }
 
+/** Until the server has started. Process 1 of a container would otherwise ignore the signal. */
+const endStart = () => process.exit(0);
+
 if (import.meta.main) {
+  process.on('SIGINT', endStart).on('SIGTERM', endStart);
   try {
     const config = readConfig(process.env);
     const output = openStdout();

@@ -1,5 +1,7 @@
-import { execFile } from 'node:child_process';
-import { chmodSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chmodSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
@@ -8,7 +10,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { type Sandbox, openSandbox } from '../../../sandbox/sandbox.ts';
 import { ownMounts } from '../../support/faults/process/own-mounts.ts';
-import { createStoreDir, runToEnd } from '../../support/faults/process/process.ts';
+import { createStoreDir, environmentOf, runToEnd } from '../../support/faults/process/process.ts';
 import { freePort } from '../../support/free-port.ts';
 import { DETERMINISTIC, openGateway } from '../../support/gateway.ts';
 import { until } from '../../support/ws/raw-socket.ts';
@@ -98,6 +100,25 @@ describe.concurrent('a start that fails exits with 1', { timeout: 120_000 }, () 
       `${at} is on a read-only file system: mount it for writing, or set EVENT_STORE_DIR to another directory`;
     for (const at of [dir, join(dir, 'new')])
       expect(await storeRefusal(at, under)).toContain(message(at));
+    rmSync(dir, { recursive: true });
+  });
+});
+
+describe('a server that waits for Redis at its start', () => {
+  // By default a signal ends a process too, but not process 1 of a container, and nothing is removed then.
+  it.each(['SIGTERM', 'SIGINT'] as const)('ends on %s, and removes its files', async (signal) => {
+    const dir = createStoreDir();
+    const silent = createServer().listen(0, '127.0.0.1');
+    await once(silent, 'listening');
+    const url = `redis://127.0.0.1:${(silent.address() as AddressInfo).port}`;
+    const env = environmentOf({ env: { REDIS_URL: url, TMPDIR: dir } }, '');
+    const connected = once(silent, 'connection');
+    const child = spawn(process.execPath, ['src/server.ts'], { env });
+    await connected;
+    child.kill(signal);
+    expect(await once(child, 'exit')).toEqual([0, null]);
+    expect(readdirSync(dir)).toEqual([]);
+    silent.close();
     rmSync(dir, { recursive: true });
   });
 });
