@@ -169,7 +169,7 @@ export class Lookup {
     const { budget, absentSince } = this.options;
     const rowIn = (pages: readonly (Page<RowRef<N>> | undefined)[]) =>
       pages.flatMap((page) => page?.rows ?? []).find((row) => row?.id === id);
-    const firstSince = Math.max(since, Math.min(absentSince ?? 0, began - SHARED_MS));
+    const firstSince = Math.max(since, Math.min(absentSince ?? 0, recentLists.now() - SHARED_MS));
     const first =
       (await this.page(list, start, firstSince)) ??
       (start > 1 ? await this.page(list, 1, firstSince) : undefined);

@@ -3,12 +3,17 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { listen } from '../../support/access/listener.ts';
 import { transcriptReady } from '../../support/access/transcript-ready.ts';
-import { MINUTE_PAST, createAdvancingClock, viewerWith } from '../../support/access/viewers.ts';
+import {
+  MINUTE_PAST,
+  createAdvancingClock,
+  createManualClock,
+  viewerWith,
+} from '../../support/access/viewers.ts';
 import { type Gateway, openGateway, tokenFor } from '../../support/gateway.ts';
 import { sessionId as sessionIdOf } from '../../support/global-id.ts';
 import { callsTo } from '../../support/graph/counted.ts';
 import { clientOf, cursorNow, subscribeTo } from '../../support/ws/graphql-client.ts';
-import { gauge } from '../../support/ws/raw-socket.ts';
+import { gauge, until } from '../../support/ws/raw-socket.ts';
 
 let gateway: Gateway;
 let ids: Gateway['sandbox']['ids'];
@@ -266,6 +271,35 @@ describe('a filter by clinic or clinician, on a gateway with empty caches', () =
     }
     expect(warm.sandbox.countOf('GET /clinics/:clinicId/clinicians')).toBe(1);
     listener.close();
+  });
+
+  it('reads a list again that is older than the assessment by more than the time to share a page', async () => {
+    const clock = createManualClock();
+    await using warm = await openGateway({ clock });
+    const { sandbox } = warm;
+    const [other, joining] = [ids.client(1_101), ids.client(1_100)];
+    const clinician = `clinician:${ids.clinician(0)}`;
+    // Reads the clinician's whole list.
+    const warmUp = await viewerWith(warm, [clinician]);
+    await warmUp(`{ client(id: "${other}") { lastName } }`);
+    const held = Promise.withResolvers<void>();
+    const meta = { totalItems: 0, totalPages: 0, itemsPerPage: 10, currentPage: 1 };
+    const empty = { body: { data: [], meta }, heldUntil: held.promise };
+    sandbox.answerNext('GET /clinics/:clinicId/clients', empty);
+    clock.advance(200);
+    sandbox.completeAssessments(other);
+    await sandbox.delivered();
+    sandbox.resetCounts();
+    const ask = await viewerWith(warm, [clinician, `clinic:${ids.clinic(1)}`]);
+    const reading = ask(EVENTS);
+    await until(() => sandbox.countOf('GET /clinics/:clinicId/clients') === 1);
+    clock.advance(100);
+    sandbox.moveClient(joining, ids.clinician(0));
+    const [score] = sandbox.completeAssessments(joining);
+    await sandbox.delivered();
+    clock.advance(140);
+    held.resolve();
+    expect((await reading).data.events.nodes).toEqual([{ assessmentScoreId: score }]);
   });
 
   it('decides once the Partner API works again, whatever lists held the client before', async () => {
