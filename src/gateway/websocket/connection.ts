@@ -40,8 +40,8 @@ export class WsConnection implements ProtocolSocket, OpenConnection {
   viewer: Viewer | undefined;
   /** False once it is closing: nothing more is sent. */
   isOpen = true;
-  /** True once this process ends or the token has expired: no operation is begun. */
-  isEnding = false;
+  /** Set once it is to close after its answers: no operation is begun. */
+  endCode: number | undefined;
   /** Operations that have begun, and are neither answered nor subscriptions yet. */
   running = 0;
   /** True from the end of a mutation until its outcome is sent. */
@@ -189,8 +189,8 @@ export class WsConnection implements ProtocolSocket, OpenConnection {
   }
 
   /** Closes once all operations are answered: a client repeats the others, and a mutation must not be sent twice. */
-  end(code: number = GOING_AWAY, reason?: string): void {
-    this.isEnding = true;
+  end(code = this.endCode ?? GOING_AWAY, reason?: string): void {
+    this.endCode = code;
     if (this.running === 0) this.close(code, reason);
   }
 
@@ -201,7 +201,7 @@ export class WsConnection implements ProtocolSocket, OpenConnection {
 
   check(now: number, isLate: boolean): void {
     if (this.isExpired) this.end(CloseCode.Forbidden, MESSAGES.expired);
-    else if (this.isEnding) this.end();
+    else if (this.endCode) this.end();
     if (now < this.#pingAt || (isLate && !this.hasPonged)) return;
     if (!this.hasPonged) return this.ws.terminate();
     this.hasPonged = false;

@@ -171,8 +171,8 @@ class SocketOperation implements AsyncIterableIterator<ExecutionResult, undefine
   next(): Promise<Result> {
     if (!this.#run) return Promise.resolve(DONE);
     // The operation is not begun. It stays pending until the socket closes, and its client repeats it on a new one.
-    const { isEnding, isExpired } = this.#connection;
-    if (isEnding || isExpired) return this.#answer.promise;
+    const { endCode, isExpired } = this.#connection;
+    if (endCode || isExpired) return this.#answer.promise;
     this.#begin(this.#run).catch(this.#answer.reject);
     this.#run = undefined;
     return this.#answer.promise;
@@ -200,7 +200,7 @@ class SocketOperation implements AsyncIterableIterator<ExecutionResult, undefine
   }
 
   end(): void {
-    this.#connection.close(TRY_AGAIN_LATER);
+    this.#connection.end(TRY_AGAIN_LATER);
   }
 
   /** Ends it immediately. Reads are aborted; a write that was sent is not. */

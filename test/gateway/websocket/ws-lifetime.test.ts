@@ -190,6 +190,31 @@ describe.runIf(redisAvailable).concurrent('a log', () => {
     expect((await again.next()).payload.data.events.cursor).not.toBe(cursor);
   });
 
+  it('that was lost lets a mutation be answered before its socket closes: its client would send it again', async () => {
+    await using redis = await startRedis();
+    await using gateway = await openGateway({ env: { REDIS_URL: redis.url } });
+    const { sandbox } = gateway;
+    using socket = await dialIn(gateway);
+    await subscribed(gateway, socket, 'events', EVENTS);
+    const held = Promise.withResolvers<void>();
+    sandbox.answerNext(changes.magicEdit.route, { heldUntil: held.promise, body: {} });
+    const { document, input } = changes.magicEdit;
+    const edit = { input: { ...input, progressNoteId: sandbox.ids.note(0, 0) } };
+    socket.send(subscribe('edit', document, edit));
+    await until(() => countOf(gateway, 'magicEdit') === 1);
+    redis.cli('FLUSHALL');
+    sandbox.completeAssessments(sandbox.ids.client(0));
+    await until(async () => (await gauge(gateway, 'gateway_subscriptions')) === 0);
+    socket.send(subscribe('late', document, edit));
+    held.resolve();
+    const data = { result: { type: 'ProgressNoteChange' } };
+    const next = () => Promise.race([socket.next(), socket.closed]);
+    expect(await next()).toMatchObject({ id: 'edit', type: 'next', payload: { data } });
+    expect(await next()).toEqual({ id: 'edit', type: 'complete' });
+    expect((await socket.closed).code).toBe(1013);
+    expect([socket.untaken, countOf(gateway, 'magicEdit')]).toEqual([[], 1]);
+  });
+
   it('that cannot be read is an error on the id of the operation, and the socket stays open', async () => {
     await using redis = await startRedis();
     await using gateway = await openGateway({ env: { REDIS_URL: redis.url } });
