@@ -47,7 +47,9 @@ export function createErrorMasking(log: Pick<Log, 'error'>, maxUpstreamCalls: nu
     const isStoreDown = hasCode(cause, 'STORE_UNAVAILABLE');
     const status = isStoreDown || /^(UPSTREAM_|TIMEOUT)/.test(Object(cause).code) ? 503 : 400;
     // Without a path there is no data: a subscription can't begin, or an argument is wrong.
-    const rejected = located?.path ? undefined : { status, spec: true };
+    const seconds = String(Object(cause).retryAfter ?? 5);
+    const later = status === 503 && { headers: { 'retry-after': seconds } };
+    const rejected = located?.path ? undefined : { status, spec: true, ...later };
     if (cause instanceof CodedError && CLIENT_CODES.has(cause.code)) {
       const { issues, retryAfter, oldestCursor } = cause as CodedError & Record<string, unknown>;
       const extensions = { issues, retryAfter, oldestCursor };

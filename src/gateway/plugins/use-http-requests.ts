@@ -86,7 +86,7 @@ export function createHttpRequests(parts: GatewayParts) {
     }
     // A long string would stay in the heap until it is sent. A short one is sent in one packet with its headers.
     const content = length < LARGE_CHARACTERS ? text : Buffer.from(text);
-    const headers = Object.assign({ 'content-type': type }, ...details.map((http) => http.headers));
+    const headers = Object.assign({ 'content-type': type }, ...counted.map((http) => http.headers));
     return { status, headers, content };
   }
 

@@ -212,16 +212,35 @@ describe('a subscription over server-sent events', () => {
     });
   });
 
-  it('that cannot start while the Partner API is down is answered 503', async () => {
-    const { answerNext, ids } = gateway.sandbox;
-    answerNext('GET /clinics/:clinicId/clients', { status: 500, body: {}, times: 3 });
-    const query = `subscription { events(filter: { clientId: "${ids.client(0)}" }) { type } }`;
-    const token = await tokenFor([`clinic:${ids.clinic(0)}`]);
-    const accept = 'application/graphql-response+json, text/event-stream';
-    const { response } = await follow(undefined, token, gateway, query, accept);
-    expect(response.status).toBe(503);
-    expect(await response.text()).toContain('"code":"UPSTREAM_UNAVAILABLE"');
-  });
+  it.each([
+    [
+      'application/graphql-response+json',
+      { status: 500, times: 3 },
+      503,
+      'UPSTREAM_UNAVAILABLE',
+      '5',
+    ],
+    ['application/json', { status: 500, times: 3 }, 200, 'UPSTREAM_UNAVAILABLE', null],
+    [
+      'application/graphql-response+json',
+      { status: 429, headers: { 'retry-after': '40' } },
+      503,
+      'UPSTREAM_RATE_LIMITED',
+      '40',
+    ],
+  ])(
+    'that cannot start because of the Partner API says as %s after %j when to try again',
+    async (type, answer, status, code, retryAfter) => {
+      const { answerNext, ids } = gateway.sandbox;
+      answerNext('GET /clinics/:clinicId/clients', { ...answer, body: {} });
+      const query = `subscription { events(filter: { clientId: "${ids.client(0)}" }) { type } }`;
+      const token = await tokenFor([`clinic:${ids.clinic(0)}`]);
+      const accept = `${type}, text/event-stream`;
+      const { response } = await follow(undefined, token, gateway, query, accept);
+      expect([response.status, response.headers.get('retry-after')]).toEqual([status, retryAfter]);
+      expect(await response.text()).toContain(`"code":"${code}"`);
+    },
+  );
 
   it('ends when the gateway shuts down, and does not delay it', async () => {
     const closing = await openGateway();
