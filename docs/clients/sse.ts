@@ -20,7 +20,7 @@ interface Result {
 /** The gateway sends a comment every 12 seconds: a stream that is silent for longer is dead. */
 const SILENCE_MS = 30_000;
 
-/** Delivers each event once until `signal` aborts. Rejects when the gateway rejects the subscription for good. */
+/** Delivers each event once until `signal` aborts. Rejects if `refetch` does, or if the subscription is rejected for good. */
 export async function follow<E>(stream: Stream<E>): Promise<void> {
   let after = await stream.refetch();
   for (let failures = 0; !stream.signal.aborted; failures += 1) {
