@@ -172,7 +172,7 @@ function createIssuerKeys(url: string, now: () => number, onFailure: (reason: st
     const age = now() - fetchedAt;
     if (age >= KEPT_MS) await refresh(RETRY_EMPTY_MS);
     // After a time without requests, the keys may include a withdrawn one, so the new ones are awaited.
-    else if (age >= 2 * FRESH_MS && now() - attemptedAt >= FRESH_MS) await refresh(COOLDOWN_MS);
+    else if (age >= 1.1 * FRESH_MS && now() - attemptedAt >= FRESH_MS) await refresh(COOLDOWN_MS);
     else if (age >= FRESH_MS) void refresh(COOLDOWN_MS);
     if (now() - fetchedAt >= KEPT_MS) throw new CodedError('UPSTREAM_UNAVAILABLE', NO_KEYS);
     return keys(...token).catch(async (error: unknown) => {
