@@ -4,7 +4,6 @@ import { MAX_LEVELS, isNestedTooDeep, isObject } from '../json.ts';
 import { operationRejected, requestRejected } from './client-error.ts';
 import type { GatewayParts } from './gateway.ts';
 import type { Subscription } from './subscriptions/subscriptions.ts';
-import type { DocumentOf } from './trusted-documents.ts';
 import type { GatewayContext, GatewayYoga } from './yoga.ts';
 
 export const SHORT_OF_MEMORY = requestRejected(
@@ -56,7 +55,7 @@ const nameForLogs = (name: string): string => (/^\w{1,64}$/.test(name) ? name : 
 const NO_OPERATION =
   'A document must hold one operation, or "operationName" must be the name of one that it holds.';
 
-export function parseParams(text: string, documentOf: DocumentOf) {
+export function parseParams(text: string, documentOf: GatewayParts['documentOf']) {
   let json: unknown;
   try {
     json = JSON.parse(text);
@@ -67,7 +66,7 @@ export function parseParams(text: string, documentOf: DocumentOf) {
 }
 
 /** For all transports. Only known names are read, so that nothing else (`__proto__` included) has an effect. */
-export function paramsFrom(body: unknown, documentOf: DocumentOf) {
+export function paramsFrom(body: unknown, documentOf: GatewayParts['documentOf']) {
   if (Array.isArray(body))
     throw invalid('Batching is not supported: send one operation a request.');
   if (!isObject(body)) throw invalid('The body must be a JSON object with a "query".');

@@ -5,8 +5,6 @@ import { type JsonObject, isObject } from '../json.ts';
 import { requestRejected } from './client-error.ts';
 import { documentProblems, parseWithinLimits } from './plugins/use-document-limits.ts';
 
-export type DocumentOf = ReturnType<typeof createDocumentReader>;
-
 /**
  * Returns the document that a request's body holds or names by its id, or throws a `ClientError`. With `TRUSTED_DOCUMENTS`
  * only those run. Yoga's plugin for this sees only requests that Yoga's own HTTP layer parses: here none.

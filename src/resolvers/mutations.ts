@@ -164,8 +164,7 @@ async function sendChange(target: NoteTarget, endpoint: Endpoint, body: unknown,
     // A rewrite may give the note another id.
     const progressNoteId = endpoint === writes.updateProgressNote ? noteId : undefined;
     const ids = { progressNoteId, sessionId: session?.id, clientId, patientId: clientId };
-    const raw = answerAbout(answer, ids);
-    return { kind: 'changed', noteId, cursor, raw } as const;
+    return { kind: 'changed', noteId, cursor, raw: answerAbout(answer, ids) } as const;
   } catch (error) {
     if (!(error instanceof NoteLocked)) throw error;
     await ctx.marks.markLocked(noteId);

@@ -35,10 +35,8 @@ export function createRecentLists(now: () => number) {
   const lists = new LRUCache<string, RecentList>({ maxSize: 200_000 });
   /** Where a client's last events said they were, the newest first. They come in any order, so all of them count. */
   const locations = new LRUCache<string, readonly EventLocation[]>(upTo(50_000));
-
   /** By path of a list: when it may last have changed, on any instance. Under the empty path: any list. */
   const changed = new LRUCache<string, number>(upTo(50_000));
-
   /** When an assessment of each client last came: such an event names no list. */
   const assessed = new LRUCache<string, number>(upTo(50_000));
 
