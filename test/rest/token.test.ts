@@ -365,6 +365,33 @@ describe('the partner token', () => {
     expect(setup.upstream.authenticated).toBe(1);
   });
 
+  it('that is not recognized by any route is reported by the readiness check, until one does', async () => {
+    const clock = createFakeClock();
+    let known = '/partners';
+    await using setup = await setUp(
+      ({ path }, response) =>
+        path.endsWith(known)
+          ? answer(response, 200, { isLoading: false, note: [] })
+          : answer(response, 403, envelope(403, 'Access token not recognized')),
+      { clock },
+    );
+    const ask = (n: number) => codeOf(loadersOf(setup.partner).record(recordEndpoints.note, id(n)));
+    await loadersOf(setup.partner).record(recordEndpoints.partner);
+    // The first one drops the token. The new one is not accepted by this route either, and no other was tried.
+    expect([await ask(1), await ask(1)]).toEqual(Array(2).fill('UPSTREAM_CREDENTIALS'));
+    expect(await codeOf(setup.partner.check())).toBe('UPSTREAM_CREDENTIALS');
+    clock.advance(5_000);
+    await setup.partner.check();
+    // One route does not accept it, but another one does.
+    await ask(1);
+    await setup.partner.check();
+    known = 'nothing';
+    clock.advance(60_000);
+    expect([await ask(1), await ask(2)]).toEqual(Array(2).fill('UPSTREAM_CREDENTIALS'));
+    clock.advance(5_000);
+    expect(await codeOf(setup.partner.check())).toBe('UPSTREAM_CREDENTIALS');
+  });
+
   it('does not count towards the cost of an operation', async () => {
     await using setup = await setUp(tokensFrom(2));
     const usage = createUsage({ maxCalls: 2 });

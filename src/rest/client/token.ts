@@ -92,11 +92,11 @@ export function createTokens(
     failed(value: string, { kind, error, mayHaveTakenEffect }: Failure, had401: boolean): void {
       const now = clock.now();
       const isCurrent = value === token?.value;
-      if (kind === 'key-refused') refused = { error, at: now };
-      if (kind === 'token-suspect' && isCurrent && now - droppedFor403At >= SUSPECT_PAUSE_MS) {
-        token = undefined;
-        droppedFor403At = now;
-      }
+      const isSuspect = kind === 'token-suspect' && isCurrent;
+      if (isSuspect && now - droppedFor403At >= SUSPECT_PAUSE_MS)
+        [token, droppedFor403At] = [undefined, now];
+      else if (kind === 'key-refused' || (isSuspect && value !== lastAccepted))
+        refused = { error, at: now };
       if (kind !== 'unauthorized') return;
       // Not only by `had401`: a second attempt may come late, and a write that may have taken effect has none.
       const isNew = isCurrent && now - droppedFor401At < REFUSED_PAUSE_MS;
