@@ -158,8 +158,10 @@ export class WsConnection implements ProtocolSocket, OpenConnection {
       return this.ws.send(bytes, AS_TEXT);
     const isSending = this.#backlog !== undefined;
     this.#backlog ??= createBacklog(this.#parts, this.viewer!);
-    if (!this.#backlog.put(text)) this.#closeSlowClient();
-    else if (!isSending) this.#flush(this.#backlog);
+    if (!this.#backlog.put(text)) {
+      this.#parts.metrics.slowConsumerClosed();
+      this.end(TRY_AGAIN_LATER);
+    } else if (!isSending) this.#flush(this.#backlog);
   }
 
   /** Sends the waiting events, each once the system has taken the one before. Sends none once the token has expired. */

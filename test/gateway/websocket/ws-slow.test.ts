@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { type Gateway, openGateway } from '../../support/gateway.ts';
+import { changes, countOf } from '../../support/mutation/edits.ts';
 import {
   type RawSocket,
   dialIn,
@@ -53,6 +54,36 @@ describe('a client that stops reading', () => {
     const got = cursorsOf(stalled);
     expect(got).toEqual(cursorsOf(well).slice(0, got.length));
     expect(got.length).toBeLessThan(sent);
+  });
+
+  it('gets the outcome of its mutation before it is closed: it would send it again', async () => {
+    await using own = await openGateway();
+    const { sandbox } = own;
+    using socket = await dialIn(own);
+    await subscribed(own, socket, '1', LARGE);
+    const held = Promise.withResolvers<void>();
+    sandbox.answerNext(changes.magicEdit.route, { heldUntil: held.promise, body: {} });
+    const { document, input } = changes.magicEdit;
+    const edit = { input: { ...input, progressNoteId: sandbox.ids.note(0, 0) } };
+    socket.send(subscribe('edit', document, edit));
+    await until(() => countOf(own, 'magicEdit') === 1);
+    socket.stall();
+    const body = { isLoading: false, note: ['x'.repeat(2 ** 17)] };
+    let sent = 0;
+    while ((await gauge(own, 'gateway_slow_consumers_total')) === 0) {
+      sandbox.answerNext(NOTE, { body });
+      sandbox.finalize(sandbox.ids.note(10 + sent, 0));
+      await until(async () => (await gauge(own, 'events_delivered_total')) > sent);
+      sent += 1;
+    }
+    // Its subscription ends with the next event, and gets no more.
+    sandbox.finalize(sandbox.ids.note(10 + sent, 0));
+    await until(async () => (await gauge(own, 'gateway_subscriptions')) === 0);
+    socket.resume();
+    held.resolve();
+    expect((await socket.closed).code).toBe(1013);
+    const outcome = socket.untaken.filter(({ id }) => id === 'edit').map(({ type }) => type);
+    expect(outcome).toEqual(['next', 'complete']);
   });
 
   it('is not closed while several subscriptions of one socket replay more than the queue holds', async () => {
