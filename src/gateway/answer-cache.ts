@@ -4,7 +4,6 @@ import type { ExecutionResult } from 'graphql';
 import { LRUCache } from 'lru-cache';
 
 import { type ResultBasis, basisOf, isValid } from '../context.ts';
-import { acceptedBy } from './request.ts';
 import type { GatewayParts } from './gateway.ts';
 import type { GatewayContext, HttpContext } from './yoga.ts';
 
@@ -64,7 +63,6 @@ export function createAnswerCache({ services, ...parts }: GatewayParts) {
   }
 
   function find(context: HttpContext, body: string): CachedAnswer | undefined {
-    if (!acceptedBy(context.res.req).jsonType) return undefined;
     const { reach, subject } = context.viewer!;
     // The subject's length separates it from the body, so that no two viewers share a key.
     context.answerKey = `${reach.key}\n${subject.length} ${subject}${body}`;

@@ -157,7 +157,8 @@ export function createSubscriptions(parts: GatewayParts) {
           if (!(error instanceof PartnerError) || receivers.size === 0) throw error;
           const endsAt = Math.max(outages.memo(key), event.receivedAt) + MAX_OUTAGE_MS;
           if (error.code === 'QUERY_TOO_EXPENSIVE' || steadyNow() > endsAt) {
-            parts.log.error(LEFT_OUT, { name, code: error.code });
+            const message = 'an event was left out: its access could not be decided';
+            parts.log.error(message, { name, code: error.code });
             metrics.eventsLeftOut();
             return undefined;
           }
@@ -280,8 +281,6 @@ function sharedOperation(context: Required<GatewayContext>, filter: EventFilter)
   return { key, size, args: shared, name, estimated, viewer, filter };
 }
 export type SharedOperation = Readonly<ReturnType<typeof sharedOperation>>;
-
-const LEFT_OUT = 'an event was left out: it could not be decided whether its viewer may see it';
 
 function interruptAll(subscriptions: Iterable<Subscription>): void {
   for (const subscription of Array.from(subscriptions)) {

@@ -152,7 +152,8 @@ export class WsConnection implements ProtocolSocket, OpenConnection {
    * two messages, and 2.4 times the heap.
    */
   deliver(text: string, bytes = bytesOf(text)): void {
-    if (!this.isOpen) return;
+    // After an event that could not wait, none is sent: the client resumes on another socket.
+    if (!this.isOpen || this.endCode === TRY_AGAIN_LATER) return;
     // Nothing is buffered, as is nearly always the case. `ws` takes an eighth more CPU for a callback.
     if (!this.#backlog && this.ws.bufferedAmount === 0 && bytes)
       return this.ws.send(bytes, AS_TEXT);

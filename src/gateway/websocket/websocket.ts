@@ -196,12 +196,7 @@ class SocketOperation implements AsyncIterableIterator<ExecutionResult, undefine
   prepare(json: string): () => void {
     const text = `${this.#head}${json}}`;
     const bytes = bytesOf(text);
-    return () => {
-      // The socket closes once its operations are answered, and the client resumes on another.
-      const isOver = this.#connection.endCode === TRY_AGAIN_LATER;
-      if (isOver && this.#current instanceof Subscription) this.#current.end();
-      else this.#connection.deliver(text, bytes);
-    };
+    return () => this.#connection.deliver(text, bytes);
   }
 
   end(): void {
