@@ -4,6 +4,7 @@ import type { ExecutionResult } from 'graphql';
 import { LRUCache } from 'lru-cache';
 
 import { type ResultBasis, basisOf, isValid } from '../context.ts';
+import { acceptedBy } from './request.ts';
 import type { GatewayParts } from './gateway.ts';
 import type { GatewayContext, HttpContext } from './yoga.ts';
 
@@ -17,7 +18,7 @@ export interface CachedAnswer extends ResultBasis {
 /**
  * `find` returns the cached answer to a repeated query, and logs it, while everything that it was made of is valid.
  * `store` caches an answer at the second request, since most requests are made once. The key includes the viewer: an
- * answer is only given to the same viewer.
+ * answer is only given to the same viewer, and not as an event stream, which would be a copy that no limit counts.
  */
 export function createAnswerCache({ services, ...parts }: GatewayParts) {
   const answers = new LRUCache<string, CachedAnswer>({
@@ -63,6 +64,7 @@ export function createAnswerCache({ services, ...parts }: GatewayParts) {
   }
 
   function find(context: HttpContext, body: string): CachedAnswer | undefined {
+    if (!acceptedBy(context.res.req).jsonType) return undefined;
     const { reach, subject } = context.viewer!;
     // The subject's length separates it from the body, so that no two viewers share a key.
     context.answerKey = `${reach.key}\n${subject.length} ${subject}${body}`;

@@ -37,9 +37,8 @@ export function createHttpRequests(parts: GatewayParts) {
 
   async function resultOf(context: HttpContext) {
     const { res, authError } = context;
-    const { req } = res;
-    context.requestId = requestIdOf(req);
-    const problem = parts.isShortOfMemory() ? SHORT_OF_MEMORY : requestProblem(req, bodyBytes);
+    context.requestId = requestIdOf(res.req);
+    const problem = parts.isShortOfMemory() ? SHORT_OF_MEMORY : requestProblem(res.req, bodyBytes);
     if (problem) return { errors: [problem] };
     if (authError instanceof CodedError) {
       const status = authError.code === 'UNAUTHENTICATED' ? 401 : 503;
@@ -47,7 +46,7 @@ export function createHttpRequests(parts: GatewayParts) {
     }
     try {
       if (authError) throw authError; // Not one of ours: it is masked and logged below.
-      const body = await readBody(req);
+      const body = await readBody(res.req);
       // A body may take half a minute.
       if (hasExpired(context.viewer!))
         throw requestRejected(401, MESSAGES.expired, 'UNAUTHENTICATED');

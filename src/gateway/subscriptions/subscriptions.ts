@@ -157,8 +157,7 @@ export function createSubscriptions(parts: GatewayParts) {
           if (!(error instanceof PartnerError) || receivers.size === 0) throw error;
           const endsAt = Math.max(outages.memo(key), event.receivedAt) + MAX_OUTAGE_MS;
           if (error.code === 'QUERY_TOO_EXPENSIVE' || steadyNow() > endsAt) {
-            const message = 'an event was left out: its access could not be decided';
-            parts.log.error(message, { name, code: error.code });
+            parts.log.error('an event was left out', { name, code: error.code });
             metrics.eventsLeftOut();
             return undefined;
           }
