@@ -18,12 +18,12 @@ export class ClientError extends GraphQLError {
 export const operationRejected = (code: string, message: string, options?: GraphQLErrorOptions) =>
   new ClientError(code, message, options, { status: 400, spec: true });
 
-const TRY_LATER = { 'retry-after': '5' };
+export const retryLater = (seconds = 5) => ({ 'retry-after': String(seconds) });
 const STATUS_HEADERS: Readonly<Record<number, Record<string, string>>> = {
   401: { 'www-authenticate': 'Bearer' },
   405: { allow: 'POST' },
-  429: TRY_LATER,
-  503: TRY_LATER,
+  429: retryLater(),
+  503: retryLater(),
 };
 
 /** The HTTP request is invalid, whatever its operation. */

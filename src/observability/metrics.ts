@@ -18,7 +18,7 @@ const WATCHED = [
   ['subscriptions', Gauge, 'gateway_subscriptions', 'Running subscriptions.'],
   ['spooled', Gauge, 'gateway_audit_lines_spooled', 'Audit lines on disk, not written yet.'],
   ['lost', Counter, 'gateway_audit_lines_lost_total', 'Audit lines lost without space on disk.'],
-  ['dropped', Counter, 'gateway_log_lines_dropped_total', 'Lines dropped at a blocked stdout.'],
+  ['dropped', Counter, 'gateway_log_lines_dropped_total', 'Lines dropped: stdout was blocked.'],
 ] as const;
 type Watched = Partial<Readonly<Record<(typeof WATCHED)[number][0], number | undefined>>>;
 

@@ -4,7 +4,7 @@ import { usePayloadFormatter } from 'graphql-yoga';
 import { CodedError, NOT_FOUND, hasCode } from '../../errors.ts';
 import type { Log } from '../../observability/log.ts';
 import { PartnerConflict, PartnerError } from '../../rest/errors.ts';
-import { ClientError } from '../client-error.ts';
+import { ClientError, retryLater } from '../client-error.ts';
 import type { GatewayParts } from '../gateway.ts';
 import type { ExecutionContext } from '../yoga.ts';
 
@@ -47,8 +47,7 @@ export function createErrorMasking(log: Pick<Log, 'error'>, maxUpstreamCalls: nu
     const isStoreDown = hasCode(cause, 'STORE_UNAVAILABLE');
     const status = isStoreDown || /^(UPSTREAM_|TIMEOUT)/.test(Object(cause).code) ? 503 : 400;
     // Without a path there is no data: a subscription can't begin, or an argument is wrong.
-    const seconds = String(Object(cause).retryAfter ?? 5);
-    const later = status === 503 && { headers: { 'retry-after': seconds } };
+    const later = status === 503 && { headers: retryLater(Object(cause).retryAfter) };
     const rejected = located?.path ? undefined : { status, spec: true, ...later };
     if (cause instanceof CodedError && CLIENT_CODES.has(cause.code)) {
       const { issues, retryAfter, oldestCursor } = cause as CodedError & Record<string, unknown>;

@@ -60,7 +60,7 @@ export function createRecentLists(now: () => number) {
       const known = lists.get(pathOf(list));
       if (known && !list.filter) known.fullScan = { at, total };
     },
-    /** A row may have been added to this list; without a path, any may have changed. A scan may have begun before. */
+    /** A row may have been added to this list; without a path, any may have changed. A scan that began earlier may end later. */
     recordChange: (path = ''): void => void changed.set(path, now()),
     /** True if the list was fully scanned within the last minute without the record, and is as long as it was then. */
     isAbsent(list: ListRef, id: string, total: number): boolean {

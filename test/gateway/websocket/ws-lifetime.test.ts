@@ -4,8 +4,9 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest';
 
 import { openGateway, tokenFor } from '../../support/gateway.ts';
 import { callsTo } from '../../support/graph/counted.ts';
-import { changes, countOf } from '../../support/mutation/edits.ts';
+import { countOf } from '../../support/mutation/edits.ts';
 import { redisAvailable, startRedis } from '../../support/redis-server.ts';
+import { holdEdit } from '../../support/ws/held-edit.ts';
 import { dialIn, gauge, subscribe, subscribed, until } from '../../support/ws/raw-socket.ts';
 
 const EVENTS = 'subscription { events { cursor type } }';
@@ -42,19 +43,14 @@ describe('a token that expires', () => {
     const { sandbox } = gateway;
     using socket = await dialIn(gateway);
     await subscribed(gateway, socket, 'events', EVENTS);
-    const held = Promise.withResolvers<void>();
-    sandbox.answerNext(changes.magicEdit.route, { heldUntil: held.promise, body: {} });
-    const { document, input } = changes.magicEdit;
-    const edit = { input: { ...input, progressNoteId: sandbox.ids.note(0, 0) } };
-    socket.send(subscribe('edit', document, edit));
-    await until(() => countOf(gateway, 'magicEdit') === 1);
+    const { release, late } = await holdEdit(gateway, socket);
     expireTokens();
     sandbox.completeAssessments(sandbox.ids.client(0));
-    socket.send(subscribe('late', document, edit));
+    socket.send(late);
     await until(async () => (await gauge(gateway, 'gateway_subscriptions')) === 0);
     // Its token is checked before each ping.
     await once(socket.ws, 'ping');
-    held.resolve();
+    release();
     const data = { result: { type: 'ProgressNoteChange' } };
     expect(await socket.next()).toMatchObject({ id: 'edit', type: 'next', payload: { data } });
     expect(await socket.next()).toEqual({ id: 'edit', type: 'complete' });
@@ -114,22 +110,16 @@ describe('a process that was suspended', () => {
 describe.concurrent('a gateway that shuts down', () => {
   it('first answers queries and mutations, begins no other, and closes sockets without any at once', async () => {
     const gateway = await openGateway();
-    const { sandbox } = gateway;
     using busy = await dialIn(gateway);
     using other = await dialIn(gateway);
     await subscribed(gateway, busy, 'events', EVENTS);
     await subscribed(gateway, other, 'events', EVENTS);
-    const answer = Promise.withResolvers<void>();
-    sandbox.answerNext(changes.magicEdit.route, { heldUntil: answer.promise, body: {} });
-    const { document, input } = changes.magicEdit;
-    const edit = { input: { ...input, progressNoteId: sandbox.ids.note(0, 0) } };
-    busy.send(subscribe('edit', document, edit));
-    await until(() => countOf(gateway, 'magicEdit') === 1);
+    const { release, late } = await holdEdit(gateway, busy);
     const closing = gateway.close();
     expect(await other.closed).toEqual({ code: 1001, reason: 'Going away' });
     expect(busy.untaken).toEqual([]);
-    busy.send(subscribe('late', document, edit));
-    answer.resolve();
+    busy.send(late);
+    release();
     const data = { result: { type: 'ProgressNoteChange' } };
     expect(await busy.next()).toMatchObject({ id: 'edit', type: 'next', payload: { data } });
     expect(await busy.next()).toEqual({ id: 'edit', type: 'complete' });
@@ -196,17 +186,12 @@ describe.runIf(redisAvailable).concurrent('a log', () => {
     const { sandbox } = gateway;
     using socket = await dialIn(gateway);
     await subscribed(gateway, socket, 'events', EVENTS);
-    const held = Promise.withResolvers<void>();
-    sandbox.answerNext(changes.magicEdit.route, { heldUntil: held.promise, body: {} });
-    const { document, input } = changes.magicEdit;
-    const edit = { input: { ...input, progressNoteId: sandbox.ids.note(0, 0) } };
-    socket.send(subscribe('edit', document, edit));
-    await until(() => countOf(gateway, 'magicEdit') === 1);
+    const { release, late } = await holdEdit(gateway, socket);
     redis.cli('FLUSHALL');
     sandbox.completeAssessments(sandbox.ids.client(0));
     await until(async () => (await gauge(gateway, 'gateway_subscriptions')) === 0);
-    socket.send(subscribe('late', document, edit));
-    held.resolve();
+    socket.send(late);
+    release();
     const data = { result: { type: 'ProgressNoteChange' } };
     const next = () => Promise.race([socket.next(), socket.closed]);
     expect(await next()).toMatchObject({ id: 'edit', type: 'next', payload: { data } });

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { type Gateway, openGateway } from '../../support/gateway.ts';
-import { changes, countOf } from '../../support/mutation/edits.ts';
+import { holdEdit } from '../../support/ws/held-edit.ts';
 import {
   type RawSocket,
   dialIn,
@@ -63,12 +63,7 @@ describe('a client that stops reading', () => {
     using small = await dialIn(own);
     await subscribed(own, socket, '1', LARGE);
     await subscribed(own, small, '1', SMALL);
-    const held = Promise.withResolvers<void>();
-    sandbox.answerNext(changes.magicEdit.route, { heldUntil: held.promise, body: {} });
-    const { document, input } = changes.magicEdit;
-    const edit = { input: { ...input, progressNoteId: sandbox.ids.note(0, 0) } };
-    socket.send(subscribe('edit', document, edit));
-    await until(() => countOf(own, 'magicEdit') === 1);
+    const { release } = await holdEdit(own, socket);
     socket.stall();
     const body = { isLoading: false, note: ['x'.repeat(2 ** 17)] };
     let sent = 0;
@@ -82,7 +77,7 @@ describe('a client that stops reading', () => {
     socket.resume();
     sandbox.finalize(sandbox.ids.note(10 + sent, 0));
     await until(() => small.untaken.length === sent + 1);
-    held.resolve();
+    release();
     expect((await socket.closed).code).toBe(1013);
     const isEdit = ({ id }: { readonly id?: string }) => id === 'edit';
     expect(socket.untaken.filter(isEdit).map(({ type }) => type)).toEqual(['next', 'complete']);
