@@ -204,6 +204,22 @@ describe('a repeated query', () => {
     expect(denials()).toHaveLength(6);
   });
 
+  it('is executed again for an event stream: its copy of a large answer has to count as unread', async () => {
+    const variables = { id: gateway.sandbox.ids.session(0, 4) };
+    await cached(NOTE, variables);
+    const response = await fetch(`${gateway.url}/graphql`, {
+      method: 'POST',
+      headers: {
+        accept: 'text/event-stream',
+        'content-type': 'application/json',
+        authorization: `Bearer ${await tokenFor(['partner'])}`,
+      },
+      body: JSON.stringify({ query: NOTE, variables }),
+    });
+    expect(await response.text()).toContain('event: next');
+    expect(audited().at(-1).outcome).toBe('read');
+  });
+
   it('is executed again where it reads more than the Partner API', async () => {
     const document = '{ eventCursor organizations { totalCount } }';
     const ask = async () => (await gateway.query(document)).data.eventCursor;
