@@ -52,6 +52,7 @@ interface LookupOptions {
   /**
    * Events of all clients are looked up in the lists of each viewer. So a list that was read through within the last
    * minute without the row is not read again, if a page that was requested after this time shows the same length.
+   * Otherwise that holds for a list that was read through since the operation began.
    */
   readonly absentSince?: number | undefined;
 }
@@ -177,7 +178,8 @@ export class Lookup {
     const here = rowIn([first]);
     if (here) return { row: here };
     const { total, page } = first;
-    if (absentSince !== undefined && recentLists.isAbsent(list, id, total)) return {};
+    const scannedSince = absentSince === undefined ? this.ctx.loaders.freshSince : 0;
+    if (recentLists.isAbsent(list, id, total, scannedSince)) return {};
     const rest = otherPages(page, Math.ceil(total / PAGE_SIZE));
     let isChanged = false;
     const times = [first.requestedAt ?? began];

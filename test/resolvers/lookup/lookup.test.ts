@@ -430,11 +430,14 @@ describe('a client whose list was read before a restart', () => {
       clinic: { clinicId: ids.clinic(0) },
     });
     expect(calls).toBe(1);
-    // Once found, the new list is cached.
+    // Slowly, so that the old list is read over longer than pages may be apart. It is not read again.
+    sandbox.set({ latencyMs: 30 });
     const wide = await counted(second, document, { id: moved });
-    expect([wide.errors, wide.data.client.clinic]).toEqual([
+    sandbox.set({ latencyMs: 0 });
+    expect([wide.errors, wide.data.client?.clinic, wide.calls]).toEqual([
       undefined,
       { clinicId: ids.clinic(1) },
+      81,
     ]);
     sandbox.removeClient(moved);
   });
