@@ -54,6 +54,12 @@ describe('cursors after a restart', () => {
     expect(codes).toEqual(['BAD_USER_INPUT', 'BAD_USER_INPUT']);
   });
 
+  it('are valid at an instance that has not been restarted with the new secret, but knows it', async () => {
+    const known = { ID_SECRET: FIRST, ID_SECRET_PREVIOUS: SECOND };
+    const rotated = { ID_SECRET: SECOND, ID_SECRET_PREVIOUS: FIRST };
+    expect((await asked(known, await asked(rotated))).codes).toEqual([]);
+  });
+
   it('are valid without ID_SECRET, while the client secret is rotated', async () => {
     expect((await asked({ WEBHOOK_SECRET_PREVIOUS: FIRST }, before)).codes).toEqual([]);
     expect((await asked({}, before)).codes).toHaveLength(2);
