@@ -181,6 +181,7 @@ describe('a socket', () => {
 
   it.each([
     ['pings of the protocol below', (socket: RawSocket) => socket.ws.ping()],
+    ['pongs of the protocol below', (socket: RawSocket) => socket.ws.pong()],
     [
       'operations that are begun and completed',
       (socket: RawSocket) => {
