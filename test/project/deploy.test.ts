@@ -34,6 +34,11 @@ describe('compose.yaml', () => {
     for (const list of ports) expect(list).toMatch(/^'127\.0\.0\.1:\d+:4000'$/);
   });
 
+  it('restarts every service after a crash, or after a restart of the machine', () => {
+    const starts = text.split('\n').filter((line) => /^ +(build|image):/.test(line));
+    expect(text.match(/^ +restart: unless-stopped$/gm)).toHaveLength(starts.length);
+  });
+
   it('has Redis require a password, which the gateways have', () => {
     expect(text).toContain('redis-server --requirepass ${REDIS_PASSWORD:?} ');
     expect(text).toContain('REDIS_URL: redis://:${REDIS_PASSWORD:?}@redis:6379');
