@@ -71,8 +71,8 @@ export class Loaders {
   private read<T>(target: Target<T>): MaybePromise<CacheEntry<T>> {
     const { endpoint, key, since = 0 } = target;
     // The key names the endpoint, and with it the type of what is cached under it.
-    const known = since === 0 ? this.known.get(key) : undefined;
-    if (known) return known as CacheEntry<T>;
+    const known = this.known.get(key);
+    if (known && known.requestedAt > since) return known as CacheEntry<T>;
     const cached = this.partner.cache.get(key);
     if (cached && cached.requestedAt > since) return this.use(cached as CacheEntry<T>, true);
     if (since > 0) {

@@ -81,6 +81,20 @@ describe('cached responses', () => {
     expect(setup.upstream.seen).toHaveLength(2);
   });
 
+  it('that the operation has read since a time are not read again once they have expired', async () => {
+    const clock = createFakeClock();
+    await using setup = await setUp((_, response) => answer(response, 200, pageBody(10, 1)), {
+      clock,
+    });
+    const loaders = loadersOf(setup.partner);
+    const read = (since: number) => loaders.page({ name: 'organizations' }, 1, since);
+    const page = await read(clock.now() - 1);
+    clock.advance(6_000);
+    expect(read(clock.now() - 6_001)).toBe(page);
+    expect(await read(clock.now() - 1)).not.toBe(page);
+    expect(setup.upstream.seen).toHaveLength(2);
+  });
+
   it('do not include failures', async () => {
     await using setup = await setUp(({ number }, response) =>
       number === 1 ? answer(response, 409, { error: {} }) : answer(response, 200, { note: [] }),
