@@ -163,8 +163,11 @@ export class Lookup {
     id: string,
     start: number,
     since: number,
-    // Pages that this operation has just requested, for another look-up or a list, are part of the scan.
-    began = Math.max(this.ctx.loaders.freshSince, this.ctx.recentLists.now() - SHARED_MS),
+    // Pages that this operation has requested, for another look-up or a list, are part of the scan. An event may be newer.
+    began = Math.max(
+      this.ctx.loaders.freshSince,
+      this.options.absentSince === undefined ? 0 : this.ctx.recentLists.now() - SHARED_MS,
+    ),
   ): Promise<{ readonly row?: RowRef<N>; readonly rescanSince?: number | undefined }> {
     const { recentLists } = this.ctx;
     const { budget, absentSince } = this.options;
@@ -178,8 +181,7 @@ export class Lookup {
     const here = rowIn([first]);
     if (here) return { row: here };
     const { total, page } = first;
-    const scannedSince = absentSince === undefined ? this.ctx.loaders.freshSince : 0;
-    if (recentLists.isAbsent(list, id, total, scannedSince)) return {};
+    if (recentLists.isAbsent(list, id, total, absentSince === undefined ? began : 0)) return {};
     const rest = otherPages(page, Math.ceil(total / PAGE_SIZE));
     let isChanged = false;
     const times = [first.requestedAt ?? began];

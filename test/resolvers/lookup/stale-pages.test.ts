@@ -61,4 +61,26 @@ describe('a look-up in a list whose pages are cached', () => {
     expect((await viewer(CLIENT, absent)).data.client).toBeNull();
     expect(gateway.sandbox.requests).toHaveLength(length);
   });
+
+  it('reads no page again that the operation has read a while ago, also if the client is absent', async () => {
+    const [id, other] = [ids.clinician(0), ids.organization(1)];
+    const viewer = await viewerWith(gateway, [`clinician:${id}`, `organization:${other}`]);
+    const { sandbox } = gateway;
+    const [ROUTE, BEFORE] = ['GET /clinicians/:id/clients', 'GET /organizations/:id/clinics'];
+    const held = Promise.withResolvers<void>();
+    const meta = { totalItems: 0, totalPages: 0, itemsPerPage: 10, currentPage: 1 };
+    sandbox.answerNext(BEFORE, { heldUntil: held.promise, body: { data: [], meta } });
+    const list = 'viewer { clinicians { clients(first: 20) { totalCount } } }';
+    const answer = viewer(`query ($id: ID!) { ${list} client(id: $id) { firstName } }`, {
+      id: ids.client(1_101),
+    });
+    await expect.poll(() => [sandbox.countOf(ROUTE), sandbox.countOf(BEFORE)]).toEqual([1, 1]);
+    clock.advance(1_000);
+    held.resolve();
+    const { client, viewer: listed } = (await answer).data;
+    expect(client).toBeNull();
+    const { totalCount } = listed.clinicians[0].clients;
+    expect(totalCount).toBeGreaterThan(10);
+    expect(sandbox.countOf(ROUTE)).toBe(Math.ceil(totalCount / 10));
+  });
 });
