@@ -136,10 +136,10 @@ function readEventsOfSession({ id }: SessionRef, ctx: Context): Promise<readonly
   });
 }
 
-/** Where a new subscription begins: after the cursor, if one is given. */
+/** Where a new subscription begins: after the cursor, or with the operation, since the check of access may take seconds. */
 export async function subscribeToEvents({ after }: WindowArgs, filter: EventFilter, ctx: Context) {
   await requireFilterAccess(filter, ctx);
-  const position = typeof after === 'string' ? await ctx.hub.resume(after) : ctx.hub.position;
+  const position = typeof after === 'string' ? await ctx.hub.resume(after) : ctx.startPosition;
   // graphql wants an iterable. The gateway delivers the events itself, and never iterates it.
   return { filter, position, async *[Symbol.asyncIterator]() {} };
 }

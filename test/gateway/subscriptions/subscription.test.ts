@@ -131,6 +131,24 @@ describe('a filter', () => {
     ]);
   });
 
+  it('delivers what arrives while the access to the filtered record is proven', async () => {
+    const { sandbox } = gateway;
+    const [clinic, id] = [sandbox.ids.clinic(0), sandbox.ids.clinician(0)];
+    const route = 'GET /clinics/:clinicId/clinicians';
+    const held = Promise.withResolvers<void>();
+    const meta = { totalItems: 1, totalPages: 1, itemsPerPage: 10, currentPage: 1 };
+    sandbox.answerNext(route, { heldUntil: held.promise, body: { data: [{ id }], meta } });
+    const before = sandbox.countOf(route);
+    const token = await tokenFor([`clinic:${clinic}`]);
+    const filter = { clinicianId: id };
+    await using results = subscribeTo(clientOf(gateway, token), NOTE_READY, { filter });
+    await until(() => sandbox.countOf(route) > before);
+    const { sessionId } = generateNote(0);
+    await sandbox.delivered();
+    held.resolve();
+    expect((await results.next()).data.noteReady.session).toEqual({ sessionId });
+  });
+
   it('rejects an invalid id, and does not echo it', async () => {
     await using results = await openSubscription(EVENTS, undefined, {
       filter: { clientId: 'secret-value' },
