@@ -7,7 +7,7 @@ import { OF_SUBJECT_LIMIT } from '../store/store.ts';
 import { RECORD_KINDS } from '../viewer/viewer.ts';
 import { isOpen, requireAccess } from './access/prove.ts';
 import { CodedError, NotFound, hasCode } from '../errors.ts';
-import { Lookup } from './lookup/lookup.ts';
+import { createLookup } from './lookup/lookup.ts';
 import { type ListedRef, NAMED_TYPES, type SessionRef, kindOf } from './refs.ts';
 
 /**
@@ -25,7 +25,7 @@ export async function isVisible(event: PartnerEvent, filter: EventFilter, ctx: C
   // After the client, since most assessments are of others. Each time, since a clinician may have left.
   for (const parent of recordsIn(filter))
     if (parent.type !== 'Client' && !(await isOpen(parent, ctx))) return false;
-  return new Lookup(ctx, { absentSince }).isClientUnder(filter, event.clientId);
+  return createLookup(ctx, { absentSince }).isClientUnder(filter, event.clientId);
 }
 
 /** The most specific record that a filter names must be open to the viewer; otherwise it does not exist. */

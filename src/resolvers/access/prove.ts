@@ -2,7 +2,7 @@ import type { Context } from '../../context.ts';
 import { type MaybePromise, mapMaybePromise } from '../../maybe-promise.ts';
 import type { Uuid } from '../../uuid.ts';
 import { NotFound } from '../../errors.ts';
-import { Lookup } from '../lookup/lookup.ts';
+import { createLookup } from '../lookup/lookup.ts';
 import type { ListRef } from '../../rest/lists.ts';
 import type { ClientList } from '../lookup/places.ts';
 import type { ListedRef } from '../refs.ts';
@@ -115,7 +115,7 @@ function prove(ref: ListedRef, ctx: Context, absentSince?: number): MaybePromise
   if (type === 'Assessment' || type === 'MagicEdit') return isOpen(known[0]!.parent, ctx);
   if (known.length > 0) return findUnderKnownParents(ref, ctx, { asProof: true }).then(Boolean);
   if (recentProof(ref, ctx)) return true;
-  return new Lookup(ctx, { absentSince }).search(ref).then(Boolean);
+  return createLookup(ctx, { absentSince }).search(ref).then(Boolean);
 }
 
 /** Looks in the lists of known parents that are open; a client may have two. `asProof`: a recent page is enough. */
@@ -124,7 +124,7 @@ async function findUnderKnownParents(ref: ListedRef, ctx: Context, { asProof = f
     // No list is read that the viewer may not: access may have been proven by another parent.
     if (!isGranted(ref, ctx) && !(await isOpen(parent, ctx))) continue;
     if (asProof && ctx.relyOnProof(list, ref.id)) return ref;
-    const found = await new Lookup(ctx).findInList(list, ref.id);
+    const found = await createLookup(ctx).findInList(list, ref.id);
     if (found) return found;
   }
   return undefined;
@@ -170,7 +170,7 @@ async function lookUpRow(ref: ListedRef, ctx: Context): Promise<ListedRef | unde
   const seen = findInSeenPages(ref, ctx);
   if (seen) return seen;
   if (knownParents(ref).length > 0) return findUnderKnownParents(ref, ctx);
-  const lookup = new Lookup(ctx);
+  const lookup = createLookup(ctx);
   if (ref.type === 'Organization') return lookup.findInList({ name: 'organizations' }, ref.id);
   if (ref.type === 'Session') {
     // Only if its client is known: a scan of all clients would take too many calls.
@@ -185,7 +185,7 @@ async function lookUpRow(ref: ListedRef, ctx: Context): Promise<ListedRef | unde
     return found || lookup.search(ref);
   }
   const budget = { pagesLeft: ctx.lookupMaxCalls, argument: ARGUMENTS[ref.type] ?? '' };
-  const everywhere = new Lookup(ctx, { budget });
+  const everywhere = createLookup(ctx, { budget });
   const client = ref.type === 'Client' ? await everywhere.findClient(ref.id) : undefined;
   if (client) return client;
   const underGrants = ctx.reach.isPartner ? undefined : await lookup.search(ref);

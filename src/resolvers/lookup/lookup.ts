@@ -4,7 +4,7 @@ import { type MaybePromise, mapMaybePromise } from '../../maybe-promise.ts';
 import { PAGE_SIZE, type Page, type Row, firstOffsetOf } from '../../page.ts';
 import { type ListName, type ListRef, listKeyOf } from '../../rest/lists.ts';
 import type { Uuid } from '../../uuid.ts';
-import type { ClientRef, ListedRef, Parents, RowRef } from '../refs.ts';
+import type { ListedRef, Parents, RowRef } from '../refs.ts';
 import { LISTS, auditNameOf, kindOf, listFor, parentListsOf } from '../refs.ts';
 import { type ClientList, clientsOfClinic, clientsOfClinician } from './places.ts';
 
@@ -59,70 +59,60 @@ interface LookupOptions {
 
 const clinicsOf = (id: Uuid) => ({ name: 'clinicsOfOrganization', id }) as const;
 
-/** Looks for a record: with a budget in all lists; without one in those under the viewer's grants, however many. */
-export class Lookup {
-  private readonly ctx: Context;
-  private readonly options: LookupOptions;
-  private readonly isEverywhere: boolean;
-
-  constructor(ctx: Context, options: LookupOptions = {}) {
-    this.ctx = ctx;
-    this.options = options;
-    this.isEverywhere = options.budget !== undefined;
-  }
+/** Looks for records: with a budget in all lists; without one in those under the viewer's grants, however many. */
+export function createLookup(ctx: Context, { budget, absentSince }: LookupOptions = {}) {
+  const { partner, places, reach, recentLists, relyOnProof } = ctx;
 
   /** Finds a record without a known parent. */
-  async search(ref: ListedRef): Promise<ListedRef | undefined> {
-    if (ref.type === 'Client' && !this.isEverywhere) {
-      const ofClinicians = this.ctx.reach.grantedIds('clinician').map(clientsOfClinician);
-      const ofClinics = await Array.fromAsync(this.clinics(), clientsOfClinic);
-      return this.findClient(ref.id, [...ofClinicians, ...ofClinics]);
+  async function search(ref: ListedRef): Promise<ListedRef | undefined> {
+    if (ref.type === 'Client' && !budget) {
+      const ofClinicians = reach.grantedIds('clinician').map(clientsOfClinician);
+      const ofClinics = await Array.fromAsync(clinics(), clientsOfClinic);
+      return findClient(ref.id, [...ofClinicians, ...ofClinics]);
     }
     const { name, parent } = parentListsOf(ref.type).at(-1)!;
-    for await (const id of parent === 'Organization' ? this.organizations() : this.clinics()) {
-      const found = await this.findInList(listFor(ref, name, id), ref.id);
+    for await (const id of parent === 'Organization' ? organizations() : clinics()) {
+      const found = await findInList(listFor(ref, name, id), ref.id);
       if (found) return found;
     }
     return undefined;
   }
 
-  private organizations(): AsyncIterable<Uuid> | Iterable<Uuid> {
-    if (this.isEverywhere) return this.idsIn({ name: 'organizations' });
-    return this.ctx.reach.grantedIds('organization');
+  function organizations(): AsyncIterable<Uuid> | Iterable<Uuid> {
+    if (budget) return idsIn({ name: 'organizations' });
+    return reach.grantedIds('organization');
   }
 
-  private async *clinics(): AsyncGenerator<Uuid> {
-    if (!this.isEverywhere) yield* this.ctx.reach.grantedIds('clinic');
-    for await (const id of this.organizations()) yield* this.idsIn(clinicsOf(id));
+  async function* clinics(): AsyncGenerator<Uuid> {
+    if (!budget) yield* reach.grantedIds('clinic');
+    for await (const id of organizations()) yield* idsIn(clinicsOf(id));
   }
 
   /** The ids of all rows, page by page. */
-  private async *idsIn(list: ListRef<'organizations' | 'clinicsOfOrganization'>) {
+  async function* idsIn(list: ListRef<'organizations' | 'clinicsOfOrganization'>) {
     for (let page = 1, total = 1; firstOffsetOf(page) < total; page += 1) {
-      const read = await this.page(list, page);
+      const read = await readPage(list, page);
       total = read?.total ?? 0;
       for (const row of read?.rows ?? []) if (row) yield row.id;
     }
   }
 
   /** Is the client in the list of each clinician, clinic and organization that is named? */
-  async isClientUnder({ clinicianId, clinicId, organizationId }: Parents, id: Uuid) {
+  async function isClientUnder({ clinicianId, clinicId, organizationId }: Parents, id: Uuid) {
     const isIn = async (lists: readonly ClientList[]) =>
-      lists.some((list) => this.ctx.relyOnProof(list, id)) ||
-      (await this.findClient(id, lists)) !== undefined;
+      lists.some((list) => relyOnProof(list, id)) || (await findClient(id, lists)) !== undefined;
     if (clinicianId && !(await isIn([clientsOfClinician(clinicianId)]))) return false;
     if (clinicId && !(await isIn([clientsOfClinic(clinicId)]))) return false;
     if (!organizationId) return true;
-    return isIn(await Array.fromAsync(this.idsIn(clinicsOf(organizationId)), clientsOfClinic));
+    return isIn(await Array.fromAsync(idsIn(clinicsOf(organizationId)), clientsOfClinic));
   }
 
   /**
    * Looks in these lists, by default those where the client was last seen. Those come first, starting at that page: a
    * clinic's before a clinician's, who may be a secondary one from another clinic. The others follow, small ones first.
    */
-  async findClient(id: Uuid, among?: readonly ClientList[]): Promise<ClientRef | undefined> {
+  async function findClient(id: Uuid, among?: readonly ClientList[]) {
     if (among?.length === 0) return undefined;
-    const { places, partner } = this.ctx;
     const known = await places.of(id);
     const lists = among ?? known.map(({ list }) => list);
     const pageIn = ({ name, id: parent }: ClientList) =>
@@ -132,22 +122,21 @@ export class Lookup {
       return partner.cache.totalOf(listKeyOf(list)) ?? 1_000;
     };
     for (const list of lists.toSorted((a, b) => cost(a) - cost(b))) {
-      const found = await this.findInList(list, id, pageIn(list));
+      const found = await findInList(list, id, pageIn(list));
       if (found) return found;
     }
     return undefined;
   }
 
   /** The row with this id, searched from the page where it was last seen; undefined if it is not in the list. */
-  async findInList<N extends ListName>(list: ListRef<N>, id: string, lastSeenOn = 1) {
-    const { recentLists, places, relyOnProof } = this.ctx;
+  async function findInList<N extends ListName>(list: ListRef<N>, id: string, lastSeenOn = 1) {
     // Cached pages may be older than an event that contradicts them.
     const since = recentLists.contradictedAt(list, id);
-    let { row, rescanSince } = await this.scan(list, id, lastSeenOn, since);
+    let { row, rescanSince } = await scan(list, id, lastSeenOn, since);
     // So may the pages just read: the event may have come meanwhile, or after another operation had requested one of them.
     if (recentLists.contradictedAt(list, id) > since) rescanSince = recentLists.now();
     if (rescanSince !== undefined)
-      ({ row } = await this.scan(list, id, lastSeenOn, rescanSince, rescanSince));
+      ({ row } = await scan(list, id, lastSeenOn, rescanSince, rescanSince));
     if (row) {
       relyOnProof(list, id);
       return row;
@@ -158,25 +147,23 @@ export class Lookup {
   }
 
   /** `rescanSince`: the list may have changed during the scan, so pages requested before then must be read again. */
-  private async scan<N extends ListName>(
+  async function scan<N extends ListName>(
     list: ListRef<N>,
     id: string,
     start: number,
     since: number,
     // Pages that this operation has requested, for another look-up or a list, are part of the scan. An event may be newer.
     began = Math.max(
-      this.ctx.loaders.freshSince,
-      this.options.absentSince === undefined ? 0 : this.ctx.recentLists.now() - SHARED_MS,
+      ctx.loaders.freshSince,
+      absentSince === undefined ? 0 : recentLists.now() - SHARED_MS,
     ),
   ): Promise<{ readonly row?: RowRef<N>; readonly rescanSince?: number | undefined }> {
-    const { recentLists } = this.ctx;
-    const { budget, absentSince } = this.options;
     const rowIn = (pages: readonly (Page<RowRef<N>> | undefined)[]) =>
       pages.flatMap((page) => page?.rows ?? []).find((row) => row?.id === id);
     const firstSince = Math.max(since, Math.min(absentSince ?? 0, recentLists.now() - SHARED_MS));
     const first =
-      (await this.page(list, start, firstSince)) ??
-      (start > 1 ? await this.page(list, 1, firstSince) : undefined);
+      (await readPage(list, start, firstSince)) ??
+      (start > 1 ? await readPage(list, 1, firstSince) : undefined);
     if (!first) return {};
     const here = rowIn([first]);
     if (here) return { row: here };
@@ -191,7 +178,7 @@ export class Lookup {
       return Array.from({ length: size }, () => rest.next().value ?? []).flat();
     };
     for (let next = nextPages(); next.length > 0; next = nextPages()) {
-      const reads = next.map((each) => this.page(list, each, since));
+      const reads = next.map((each) => readPage(list, each, since));
       // Awaits all, even if one fails: a call that is not awaited would be counted too late.
       await Promise.allSettled(reads);
       const pages = await Promise.all(reads);
@@ -212,14 +199,13 @@ export class Lookup {
   }
 
   /** Undefined if the parent is gone, or the list became shorter than this page. */
-  private async page<N extends ListName>(list: ListRef<N>, page: number, since?: number) {
-    const { budget } = this.options;
+  async function readPage<N extends ListName>(list: ListRef<N>, page: number, since?: number) {
     if (budget && budget.pagesLeft <= 0)
       throw new NotFound(
-        `The record was not found within ${this.ctx.lookupMaxCalls} calls to the Partner API: add ${budget.argument} to say where it is.`,
+        `The record was not found within ${ctx.lookupMaxCalls} calls to the Partner API: add ${budget.argument} to say where it is.`,
       );
     try {
-      const read = loadListPage(list, page, this.ctx, since);
+      const read = loadListPage(list, page, ctx, since);
       // A cached page costs no call.
       if (budget && read instanceof Promise) budget.pagesLeft -= 1;
       return await read;
@@ -228,6 +214,8 @@ export class Lookup {
       throw error;
     }
   }
+
+  return { findClient, findInList, isClientUnder, search };
 }
 
 /** Nearest first: rows move by a few places, not by many. Not as an array, since a wrong total may be huge. */
