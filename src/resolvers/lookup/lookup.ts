@@ -78,10 +78,8 @@ export function createLookup(ctx: Context, { budget, absentSince }: LookupOption
     return undefined;
   }
 
-  function organizations(): AsyncIterable<Uuid> | Iterable<Uuid> {
-    if (budget) return idsIn({ name: 'organizations' });
-    return reach.grantedIds('organization');
-  }
+  const organizations = () =>
+    budget ? idsIn({ name: 'organizations' }) : reach.grantedIds('organization');
 
   async function* clinics(): AsyncGenerator<Uuid> {
     if (!budget) yield* reach.grantedIds('clinic');
