@@ -93,6 +93,7 @@ describe('with a secret', () => {
     ['no exp', INVALID, 'exp: missing', () => good({ exp: undefined })],
     ['an exp that is text', INVALID, 'exp: invalid', () => good({ exp: String(inAnHour()) })],
     ['an exp that is over', EXPIRED, 'expired', () => good(past())],
+    ['an exp of an hour ago', EXPIRED, 'expired', () => good({ exp: inAnHour() - 7_200 })],
     ['an nbf to come', INVALID, 'nbf: check_failed', () => good({ nbf: inAnHour() - 3_592 })],
     ['no sub', INVALID, 'sub: missing', () => good({ sub: undefined })],
     ['an empty sub', INVALID, 'sub: empty or too long', () => good({ sub: ' ' })],
