@@ -66,8 +66,7 @@ function collectFields(
   };
 
   function add(node: FieldNode, owner: GraphQLCompositeType): void {
-    const field = schema.getField(owner, node.name.value);
-    if (!field) return;
+    const field = schema.getField(owner, node.name.value)!;
     // Two types may define different arguments for fields of one name.
     const { name: typeName } = field.args.length > 0 ? owner : getNamedType(field.type);
     const key = `${responseName(node)} ${field.name} ${typeName}`;
