@@ -37,7 +37,7 @@ export default defineConfig({
     // Files leave nothing behind in the process, so they may share one: the sources are then read once and not 160 times.
     isolate: false,
     sequence: { sequencer: InterleaveFaults },
-    // Tests wait for processes, sockets and time-outs more than they compute: on two cores four files run well.
-    maxWorkers: Math.max(4, availableParallelism()),
+    // Tests wait for processes, sockets and time-outs too: on two cores six files at once keep both busy.
+    maxWorkers: Math.max(6, availableParallelism()),
   },
 });
