@@ -138,8 +138,12 @@ function readEventsOfSession({ id }: SessionRef, ctx: Context): Promise<readonly
 
 /** Where a new subscription begins: after the cursor, or with the operation, since the check of access may take seconds. */
 export async function subscribeToEvents({ after }: WindowArgs, filter: EventFilter, ctx: Context) {
+  const { hub, startPosition } = ctx;
+  const origin = hub.cursorAt(0);
   await requireFilterAccess(filter, ctx);
-  const position = typeof after === 'string' ? await ctx.hub.resume(after) : ctx.startPosition;
+  // Throws EventsExpired if the log was lost meanwhile: in the new one, the position may be far ahead.
+  if (hub.cursorAt(0) !== origin) await hub.resume(origin);
+  const position = typeof after === 'string' ? await hub.resume(after) : startPosition;
   // graphql wants an iterable. The gateway delivers the events itself, and never iterates it.
   return { filter, position, async *[Symbol.asyncIterator]() {} };
 }

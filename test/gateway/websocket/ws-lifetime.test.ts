@@ -180,6 +180,35 @@ describe.runIf(redisAvailable).concurrent('a log', () => {
     expect((await again.next()).payload.data.events.cursor).not.toBe(cursor);
   });
 
+  it('that was lost while the access to a filtered record is proven rejects the subscription', async () => {
+    await using redis = await startRedis();
+    const lines: string[] = [];
+    const onLog = (line: string) => void lines.push(line);
+    await using gateway = await openGateway({ env: { REDIS_URL: redis.url }, onLog });
+    const { sandbox } = gateway;
+    const [clinic, id] = [sandbox.ids.clinic(0), sandbox.ids.clinician(0)];
+    for (const client of [0, 1]) sandbox.completeAssessments(sandbox.ids.client(client));
+    await sandbox.delivered();
+    const route = 'GET /clinics/:clinicId/clinicians';
+    const held = Promise.withResolvers<void>();
+    const meta = { totalItems: 1, totalPages: 1, itemsPerPage: 10, currentPage: 1 };
+    const body = { data: [{ id }], meta };
+    sandbox.answerNext(route, { heldUntil: held.promise, body, times: 2 });
+    const before = sandbox.countOf(route);
+    using socket = await dialIn(gateway, await tokenFor([`clinic:${clinic}`]));
+    const LIVE = 'subscription($filter: EventFilter) { events(filter: $filter) { type } }';
+    socket.send(subscribe('1', LIVE, { filter: { clinicianId: id } }));
+    await until(() => sandbox.countOf(route) > before);
+    redis.cli('FLUSHALL');
+    await until(() => lines.some((line) => line.includes('"reason":"lost"')));
+    held.resolve();
+    // The first event of the new log has an earlier position than the last one of the old log.
+    sandbox.startSession(sandbox.ids.client(0));
+    sandbox.settle();
+    const payload = [{ extensions: { code: 'EVENTS_EXPIRED' } }];
+    expect(await socket.next()).toMatchObject({ id: '1', type: 'error', payload });
+  });
+
   it('that was lost lets a mutation be answered before its socket closes: its client would send it again', async () => {
     await using redis = await startRedis();
     await using gateway = await openGateway({ env: { REDIS_URL: redis.url } });
