@@ -23,7 +23,8 @@ import { type EventResult, createEventResults } from './event-results.ts';
 
 /** An event is retried for this long after its receipt, or after its operation's first failure. Then it is left out. */
 const MAX_OUTAGE_MS = 15 * 60_000;
-const OUTAGE = { ...upTo(10_000), ttl: 3_600_000 };
+/** An outage ends unnoticed while no client listens, so it is forgotten a minute later than that without a failure. */
+const OUTAGE = { ...upTo(10_000), ttl: MAX_OUTAGE_MS + 60_000, updateAgeOnGet: true };
 
 /** Executions that run ahead of the delivered one: a replay must not take a round trip for each event. */
 const MAX_EXECUTING = 16;

@@ -53,6 +53,31 @@ describe('resuming from a cursor', () => {
     second.close();
   });
 
+  it('tries an event again whose first failure, after which its client left, was long ago', async () => {
+    await using gateway = await openGateway();
+    const { sandbox } = gateway;
+    const after = await cursorNow(gateway);
+    const grants = [`clinic:${sandbox.ids.clinic(0)}`];
+    const document = 'subscription($after: EventCursor) { events(after: $after) { type } }';
+    const resume = () => listen(gateway, grants, document, { after });
+    sandbox.completeAssessments(sandbox.ids.client(0));
+    sandbox.finalize(sandbox.ids.note(0, 0));
+    await sandbox.delivered();
+    const route = 'GET /clinics/:clinicId/clients';
+    sandbox.answerNext(route, { body: 'not a list', times: 2 });
+    const first = await resume();
+    // The first failure is known once it is tried again.
+    await until(() => sandbox.countOf(route) > 1);
+    first.close();
+    const now = performance.now.bind(performance);
+    vi.spyOn(performance, 'now').mockImplementation(() => now() + 20 * 60_000);
+    onTestFinished(() => void vi.restoreAllMocks());
+    sandbox.answerNext(route, { body: 'not a list', times: 1 });
+    const second = await resume();
+    expect((await second.next()).data.events).toEqual({ type: 'ASSESSMENT_COMPLETED' });
+    second.close();
+  });
+
   it('misses and repeats nothing while events arrive', async () => {
     await using gateway = await openGateway();
     const after = await cursorNow(gateway);
