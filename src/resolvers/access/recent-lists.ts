@@ -63,10 +63,9 @@ export function createRecentLists(now: () => number) {
     /** A row may have been added to this list; without a path, any may have changed. A scan that began earlier may end later. */
     recordChange: (path = ''): void => void changed.set(path, now()),
     /** True if the list was fully scanned within the last minute without the record, and is as long as it was then. */
-    isAbsent(list: ListRef, id: string, total: number, since = 0): boolean {
+    isAbsent(list: ListRef, id: string, total: number): boolean {
       const { rows, fullScan: read } = lists.get(pathOf(list)) ?? {};
-      if (!rows || read?.total !== total) return false;
-      if (read.at < Math.max(since, now() - PROOF_MS)) return false;
+      if (!rows || read?.total !== total || read.at + PROOF_MS <= now()) return false;
       if ([pathOf(list), ''].some((path) => (changed.get(path) ?? 0) >= read.at)) return false;
       // With fewer rows than the list has, some are not known. A later event that names the record may follow a move.
       if (rows.size < total || rows.has(id)) return false;

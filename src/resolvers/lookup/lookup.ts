@@ -52,7 +52,6 @@ interface LookupOptions {
   /**
    * Events of all clients are looked up in the lists of each viewer. So a list that was read through within the last
    * minute without the row is not read again, if a page that was requested after this time shows the same length.
-   * Otherwise that holds for a list that was read through since the operation began.
    */
   readonly absentSince?: number | undefined;
 }
@@ -166,7 +165,7 @@ export function createLookup(ctx: Context, { budget, absentSince }: LookupOption
     const here = rowIn([first]);
     if (here) return { row: here };
     const { total, page } = first;
-    if (recentLists.isAbsent(list, id, total, absentSince === undefined ? began : 0)) return {};
+    if (absentSince !== undefined && recentLists.isAbsent(list, id, total)) return {};
     const rest = otherPages(page, Math.ceil(total / PAGE_SIZE));
     let isChanged = false;
     const times = [first.requestedAt ?? began];
