@@ -20,12 +20,12 @@ export async function isVisible(event: PartnerEvent, filter: EventFilter, ctx: C
   if ('sessionId' in event)
     return reach.isPartner || RECORD_KINDS.some((kind) => reach.holds(kind, event[`${kind}Id`]));
   const client = { type: 'Client', id: event.clientId } as const;
-  const absentSince = ctx.recentLists.assessedAt(event.clientId);
-  if (!(await isOpen(client, ctx, absentSince))) return false;
+  const assessedAt = ctx.recentLists.assessedAt(event.clientId);
+  if (!(await isOpen(client, ctx, assessedAt))) return false;
   // After the client, since most assessments are of others. Each time, since a clinician may have left.
   for (const parent of recordsIn(filter))
     if (parent.type !== 'Client' && !(await isOpen(parent, ctx))) return false;
-  return createLookup(ctx, { absentSince }).isClientUnder(filter, event.clientId);
+  return createLookup(ctx, { assessedAt }).isClientUnder(filter, event.clientId);
 }
 
 /** The most specific record that a filter names must be open to the viewer; otherwise it does not exist. */

@@ -74,16 +74,16 @@ const isGranted = ({ type, id }: ListedRef, { reach }: Context): boolean =>
  * May the viewer read the record's contents? Records below an open one are open. A record named by id must be granted
  * or lie under a grant, and a list proves that: a page read within the last minute, or one that is read now.
  */
-export function isOpen(ref: ListedRef, ctx: Context, absentSince?: number): MaybePromise<boolean> {
+export function isOpen(ref: ListedRef, ctx: Context, assessedAt?: number): MaybePromise<boolean> {
   if (ref.open) return true;
   const { clientId, namedParents } = ref;
   // The arguments contradict the id.
   if (clientId && namedParents?.clientId && namedParents.clientId !== clientId) return false;
   if (isGranted(ref, ctx)) return true;
-  const key = JSON.stringify([ref.type, ref.id, parentsOf(ref), namedParents, absentSince]);
+  const key = JSON.stringify([ref.type, ref.id, parentsOf(ref), namedParents, assessedAt]);
   const known = ctx.accessChecks.get(key);
   if (known !== undefined) return known;
-  const proof = mapMaybePromise(prove(ref, ctx, absentSince), (proven) => {
+  const proof = mapMaybePromise(prove(ref, ctx, assessedAt), (proven) => {
     // Never cache a denial: the next list may contain the record.
     if (!proven) ctx.doNotCache();
     return proven;
@@ -93,7 +93,7 @@ export function isOpen(ref: ListedRef, ctx: Context, absentSince?: number): Mayb
 }
 
 /** Only lists of records that the viewer may read prove access. Other pages that this operation has read do not. */
-function prove(ref: ListedRef, ctx: Context, absentSince?: number): MaybePromise<boolean> {
+function prove(ref: ListedRef, ctx: Context, assessedAt?: number): MaybePromise<boolean> {
   const known = knownParents(ref);
   const { type, clientId } = ref;
   if (type === 'Organization') return false;
@@ -115,7 +115,7 @@ function prove(ref: ListedRef, ctx: Context, absentSince?: number): MaybePromise
   if (type === 'Assessment' || type === 'MagicEdit') return isOpen(known[0]!.parent, ctx);
   if (known.length > 0) return findUnderKnownParents(ref, ctx, { asProof: true }).then(Boolean);
   if (recentProof(ref, ctx)) return true;
-  return createLookup(ctx, { absentSince }).search(ref).then(Boolean);
+  return createLookup(ctx, { assessedAt }).search(ref).then(Boolean);
 }
 
 /** Looks in the lists of known parents that are open; a client may have two. `asProof`: a recent page is enough. */

@@ -50,16 +50,16 @@ interface LookupOptions {
   /** The pages that a search of all lists may still request, and the argument to name in the message if it is cut. */
   readonly budget?: { pagesLeft: number; readonly argument: string };
   /**
-   * Events of all clients are looked up in the lists of each viewer. So a list that was read through within the last
-   * minute without the row is not read again, if a page that was requested after this time shows the same length.
+   * When the client's last assessment came, for its event, which is looked up in the lists of each viewer. So a list that was
+   * read through within the last minute without the client is not read again if a page from since then shows its length.
    */
-  readonly absentSince?: number | undefined;
+  readonly assessedAt?: number | undefined;
 }
 
 const clinicsOf = (id: Uuid) => ({ name: 'clinicsOfOrganization', id }) as const;
 
 /** Looks for records: with a budget in all lists; without one in those under the viewer's grants, however many. */
-export function createLookup(ctx: Context, { budget, absentSince }: LookupOptions = {}) {
+export function createLookup(ctx: Context, { budget, assessedAt }: LookupOptions = {}) {
   const { partner, places, reach, recentLists, relyOnProof } = ctx;
 
   /** Finds a record without a known parent. */
@@ -132,8 +132,7 @@ export function createLookup(ctx: Context, { budget, absentSince }: LookupOption
     let { row, rescanSince } = await scan(list, id, lastSeenOn, since);
     // So may the pages just read: the event may have come meanwhile, or after another operation had requested one of them.
     if (recentLists.contradictedAt(list, id) > since) rescanSince = recentLists.now();
-    if (rescanSince !== undefined)
-      ({ row } = await scan(list, id, lastSeenOn, rescanSince, rescanSince));
+    if (rescanSince !== undefined) ({ row } = await scan(list, id, lastSeenOn, rescanSince));
     if (row) {
       relyOnProof(list, id);
       return row;
@@ -143,56 +142,59 @@ export function createLookup(ctx: Context, { budget, absentSince }: LookupOption
     return undefined;
   }
 
-  /** `rescanSince`: the list may have changed during the scan, so pages requested before then must be read again. */
+  /**
+   * Looks for the row on pages that were requested after `since`. `rescanSince`: the list may have changed during the scan,
+   * so pages requested before then must be read again.
+   */
   async function scan<N extends ListName>(
     list: ListRef<N>,
     id: string,
     start: number,
     since: number,
+  ): Promise<{ readonly row?: RowRef<N> | undefined; readonly rescanSince?: number | undefined }> {
+    const rowIn = (page?: Page<RowRef<N>>) => page?.rows.find((row) => row?.id === id);
+    const eventSince = Math.min(assessedAt ?? 0, recentLists.now() - SHARED_MS);
     // Pages that this operation has requested, for another look-up or a list, are part of the scan. An event may be newer.
-    began = Math.max(
-      ctx.loaders.freshSince,
-      absentSince === undefined ? 0 : recentLists.now() - SHARED_MS,
-    ),
-  ): Promise<{ readonly row?: RowRef<N>; readonly rescanSince?: number | undefined }> {
-    const rowIn = (pages: readonly (Page<RowRef<N>> | undefined)[]) =>
-      pages.flatMap((page) => page?.rows ?? []).find((row) => row?.id === id);
-    const firstSince = Math.max(since, Math.min(absentSince ?? 0, recentLists.now() - SHARED_MS));
-    const first =
-      (await readPage(list, start, firstSince)) ??
-      (start > 1 ? await readPage(list, 1, firstSince) : undefined);
-    if (!first) return {};
-    const here = rowIn([first]);
-    if (here) return { row: here };
-    const { total, page } = first;
-    if (absentSince !== undefined && recentLists.isAbsent(list, id, total)) return {};
-    const rest = otherPages(page, Math.ceil(total / PAGE_SIZE));
-    let isChanged = false;
-    const times = [first.requestedAt ?? began];
-    const nextPages = (): number[] => {
-      // Limited by the budget: a call in flight when the look-up is cut would be wasted.
-      const size = Math.max(1, Math.min(PAGES_AT_A_TIME, budget?.pagesLeft ?? PAGES_AT_A_TIME));
-      return Array.from({ length: size }, () => rest.next().value ?? []).flat();
-    };
-    for (let next = nextPages(); next.length > 0; next = nextPages()) {
-      const reads = next.map((each) => readPage(list, each, since));
-      // Awaits all, even if one fails: a call that is not awaited would be counted too late.
-      await Promise.allSettled(reads);
-      const pages = await Promise.all(reads);
-      const row = rowIn(pages);
+    const began = Math.max(since, ctx.loaders.freshSince, eventSince);
+    const firstSince = Math.max(since, eventSince);
+    let first = await readPage(list, start, firstSince);
+    if (start > 1) first ??= await readPage(list, 1, firstSince);
+    const here = rowIn(first);
+    if (!first || here) return { row: here };
+    const { total } = first;
+    if (assessedAt !== undefined && recentLists.isAbsent(list, id, total)) return {};
+    const pages: (typeof first | undefined)[] = [first];
+    for await (const page of otherPages(list, first, since)) {
+      const row = rowIn(page);
       if (row) return { row };
-      isChanged ||= pages.some((each) => each?.total !== total);
-      times.push(...pages.map((each) => each?.requestedAt ?? began));
+      pages.push(page);
     }
+    const times = pages.map((page) => page?.requestedAt ?? began);
     const [oldest, newest] = [Math.min(...times), Math.max(...times)];
+    const isChanged = pages.some((page) => page?.total !== total);
     // A later page, such as one of a filter, may have had the row.
     if (isChanged || recentLists.lastReadAt(list, id) > oldest)
       return { rescanSince: recentLists.now() };
+    if (oldest >= began) recentLists.recordFullScan(list, total, began);
     // Cached pages do not fit together with new ones, or if they are seconds apart: as many rows may have been added as
     // were removed in between, and a row that has moved could be on none of them. A full scan without it is proof enough.
     const isApart = newest - oldest > SHARED_MS && !recentLists.isAbsent(list, id, total);
-    if (oldest >= began) recentLists.recordFullScan(list, total, began);
     return { rescanSince: oldest < began && (newest >= began || isApart) ? began : undefined };
+  }
+
+  /** The other pages of the list, the nearest first: rows move by a few places, not by many. */
+  async function* otherPages<N extends ListName>(list: ListRef<N>, from: Page<Row>, since: number) {
+    const numbers = othersByDistance(from.page, Math.ceil(from.total / PAGE_SIZE));
+    for (;;) {
+      // Limited by the budget: a call in flight when the look-up is cut would be wasted.
+      const size = Math.max(1, Math.min(PAGES_AT_A_TIME, budget?.pagesLeft ?? PAGES_AT_A_TIME));
+      const next = Array.from({ length: size }, () => numbers.next().value ?? []).flat();
+      if (next.length === 0) return;
+      const reads = next.map((page) => readPage(list, page, since));
+      // Awaits all, even if one fails: a call that is not awaited would be counted too late.
+      await Promise.allSettled(reads);
+      yield* await Promise.all(reads);
+    }
   }
 
   /** Undefined if the parent is gone, or the list became shorter than this page. */
@@ -215,8 +217,8 @@ export function createLookup(ctx: Context, { budget, absentSince }: LookupOption
   return { findClient, findInList, isClientUnder, search };
 }
 
-/** Nearest first: rows move by a few places, not by many. Not as an array, since a wrong total may be huge. */
-function* otherPages(page: number, last: number): Generator<number, undefined> {
+/** Not as an array, since a wrong total may be huge. */
+function* othersByDistance(page: number, last: number): Generator<number, undefined> {
   for (let distance = 1; distance < Math.max(page, last); distance += 1) {
     if (page - distance >= 1 && page - distance <= last) yield page - distance;
     if (page + distance <= last) yield page + distance;
