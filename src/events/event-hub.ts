@@ -51,7 +51,7 @@ const PAUSES_MS = [50, 100, 200, 400, 0];
 /** Follows the log: applies and delivers each event that arrives after this moment. Earlier ones are read from it. */
 export async function openHub(parts: HubParts) {
   const { log, cursors, onProblem } = parts;
-  const index = createListenerIndex();
+  const listeners = createListenerIndex();
   const closing = new AbortController();
   const { signal } = closing;
   /** Callbacks that wait for the event at a position to be applied. */
@@ -126,7 +126,7 @@ export async function openHub(parts: HubParts) {
       // Another version wrote it.
       if (!event) return onProblem('unreadable');
       if ('sessionId' in event) recordLast(event);
-      if (applied[i]) index.emit(event);
+      if (applied[i]) listeners.emit(event);
     });
     for (const [done, at] of waiters) if (at <= position) done();
   }
@@ -226,7 +226,7 @@ export async function openHub(parts: HubParts) {
     cursorAt: (at: Position, receivedAt = at === position ? newestAt : 0): string =>
       cursors.seal({ epoch, position: at, receivedAt }),
     /** Live events only; a replay begins earlier. The returned function unsubscribes. */
-    subscribe: index.add,
+    subscribe: listeners.add,
     /** Where a cursor points. Throws EventsExpired if the log does not reach back to it, or BadInput. */
     async resume(cursor: string): Promise<Position> {
       const decoded = cursors.open(cursor);

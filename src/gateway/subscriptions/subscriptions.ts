@@ -70,14 +70,14 @@ export class Subscription {
   readonly sink: Sink;
   receivers = new Receivers([this]);
   /** Events up to this position are not delivered: they were replayed, or the subscription began later. */
-  since: Position;
+  after: Position;
   readonly #size: number;
   readonly #all: Running;
 
-  constructor(viewer: Viewer, sink: Sink, since: Position, size: number, all: Running) {
+  constructor(viewer: Viewer, sink: Sink, after: Position, size: number, all: Running) {
     this.viewer = viewer;
     this.sink = sink;
-    this.since = since;
+    this.after = after;
     this.#size = size;
     this.#all = all;
     all.running.add(this);
@@ -173,13 +173,13 @@ export function createSubscriptions(parts: GatewayParts) {
       const json = result.text ?? JSON.stringify(result.largeResponse);
       // Their clients resume by their cursors, with new tokens.
       for (const subscription of receivers) if (hasExpired(subscription.viewer)) subscription.end();
-      const reached = [...receivers].filter(({ since }) => position > since);
-      const subjects = reached.map(({ viewer }) => viewer.subject);
+      const receiving = [...receivers].filter(({ after }) => position > after);
+      const subjects = receiving.map(({ viewer }) => viewer.subject);
       metrics.eventsDelivered(subjects.length);
       audit?.delivered({ operation: name, records, outcome: 'delivered' }, subjects);
       audit?.delivered({ operation: name, records: denied, outcome: 'denied' }, subjects);
-      for (let at = 0; at < reached.length; at += BURST) {
-        const sends = reached.slice(at, at + BURST).map(({ sink }) => sink.prepare(json));
+      for (let at = 0; at < receiving.length; at += BURST) {
+        const sends = receiving.slice(at, at + BURST).map(({ sink }) => sink.prepare(json));
         for (const send of sends) send();
       }
     }
@@ -221,13 +221,13 @@ export function createSubscriptions(parts: GatewayParts) {
     const { receivers, viewer } = subscription;
     const queue = createQueue(operation, receivers, true);
     try {
-      while (subscription.since < hub.position) {
-        const scan = () => hub.scan(subscription.since);
+      while (subscription.after < hub.position) {
+        const scan = () => hub.scan(subscription.after);
         const { events, scannedTo } = await hub.oneAtATime(viewer.subject, scan);
         events.filter((event) => matches(operation.filter, event)).forEach(queue.add);
         await queue.drained();
         if (receivers.size === 0) return;
-        subscription.since = scannedTo;
+        subscription.after = scannedTo;
       }
     } catch (error) {
       return queue.fail(error);
