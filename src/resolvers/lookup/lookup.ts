@@ -130,8 +130,8 @@ export function createLookup(ctx: Context, { budget, assessedAt }: LookupOptions
     // Cached pages may be older than an event that contradicts them.
     const since = recentLists.contradictedAt(list, id);
     let { row, rescanSince } = await scan(list, id, lastSeenOn, since);
-    // So may the pages just read: the event may have come meanwhile, or after another operation had requested one of them.
-    if (recentLists.contradictedAt(list, id) > since) rescanSince = recentLists.now();
+    // So may the page just read: the event may have come meanwhile, or after another operation had requested it.
+    if (row && recentLists.contradictedAt(list, id) > since) rescanSince = recentLists.now();
     if (rescanSince !== undefined) ({ row } = await scan(list, id, lastSeenOn, rescanSince));
     if (row) {
       relyOnProof(list, id);
@@ -172,9 +172,9 @@ export function createLookup(ctx: Context, { budget, assessedAt }: LookupOptions
     const times = pages.map((page) => page?.requestedAt ?? began);
     const [oldest, newest] = [Math.min(...times), Math.max(...times)];
     const isChanged = pages.some((page) => page?.total !== total);
-    // A later page, such as one of a filter, may have had the row.
-    if (isChanged || recentLists.lastReadAt(list, id) > oldest)
-      return { rescanSince: recentLists.now() };
+    // A later page, such as one of a filter, may have had the row, or a later event may name the list.
+    const seenAt = Math.max(recentLists.lastReadAt(list, id), recentLists.contradictedAt(list, id));
+    if (isChanged || seenAt > oldest) return { rescanSince: recentLists.now() };
     if (oldest >= began) recentLists.recordFullScan(list, total, began);
     // Cached pages do not fit together with new ones, or if they are seconds apart: as many rows may have been added as
     // were removed in between, and a row that has moved could be on none of them. A full scan without it is proof enough.

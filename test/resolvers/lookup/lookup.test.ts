@@ -6,7 +6,12 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Sandbox, openSandbox } from '../../../sandbox/sandbox.ts';
 import { type Clock, systemClock } from '../../../src/clock.ts';
 import { transcriptReady } from '../../support/access/transcript-ready.ts';
-import { createManualClock, viewerWith } from '../../support/access/viewers.ts';
+import {
+  MINUTE_PAST,
+  createAdvancingClock,
+  createManualClock,
+  viewerWith,
+} from '../../support/access/viewers.ts';
 import { type Gateway, DETERMINISTIC, openGateway } from '../../support/gateway.ts';
 import { artifactId, sessionId } from '../../support/global-id.ts';
 import { counted } from '../../support/graph/counted.ts';
@@ -61,6 +66,25 @@ it.each([
   if (isAdded) fresh.sandbox.addClient(clinician, 'tail');
   const found = await later.query(CLIENT_OF_CLINICIAN, { id: moved.clientId, near: clinician });
   expect(found.data.client).toEqual({ lastName: moved.lastName });
+});
+
+it('reads a list once to see that a client has left it, although an earlier event names it', async () => {
+  const clock = createAdvancingClock();
+  await using own = await openGateway({ clock });
+  const [clientId, clinicianId] = [ids.client(0), ids.clinician(0)];
+  own.sandbox.emit(transcriptReady({ clientId, clinicianId, clinicId: ids.clinic(0) }));
+  await own.sandbox.delivered();
+  const ask = await viewerWith(own, [`clinician:${clinicianId}`]);
+  const { data } = await ask(
+    '{ viewer { clinicians { clients(first: 100) { totalCount nodes { clientId } } } } }',
+  );
+  const { totalCount, nodes } = data.viewer.clinicians[0].clients;
+  expect(nodes).toContainEqual({ clientId });
+  own.sandbox.moveClient(clientId, ids.clinician(14));
+  clock.advance(MINUTE_PAST);
+  const left = await ask('query($id: ID!) { client(id: $id) { email } }', { id: clientId });
+  expect(left.data.client).toBeNull();
+  expect(left.extensions.upstream.calls).toBe(Math.ceil((totalCount - 1) / 10));
 });
 
 describe('a record known by id alone', () => {
