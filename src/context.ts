@@ -86,6 +86,8 @@ export function createContext(
     /** Look-ups of records and checks of access: each is made once per operation. */
     lookups: new Map<string, Promise<ListedRef | undefined>>(),
     accessChecks: new Map<string, MaybePromise<boolean>>(),
+    /** Lists whose parent was not found. A grant may name one, and each assessment in the log is looked up there. */
+    missingLists: new Set<string>(),
     /** What each connection field needs. graphql-jit passes the same nodes for all parents. */
     connectionNeeds: new Map<readonly FieldNode[], Need>(),
     /** How many events it may still read of the log. */

@@ -199,6 +199,8 @@ export function createLookup(ctx: Context, { budget, assessedAt }: LookupOptions
 
   /** Undefined if the parent is gone, or the list became shorter than this page. */
   async function readPage<N extends ListName>(list: ListRef<N>, page: number, since?: number) {
+    const key = listKeyOf(list);
+    if (ctx.missingLists.has(key)) return undefined;
     if (budget && budget.pagesLeft <= 0)
       throw new NotFound(
         `The record was not found within ${ctx.lookupMaxCalls} calls to the Partner API: add ${budget.argument} to say where it is.`,
@@ -209,8 +211,9 @@ export function createLookup(ctx: Context, { budget, assessedAt }: LookupOptions
       if (budget && read instanceof Promise) budget.pagesLeft -= 1;
       return await read;
     } catch (error) {
-      if (hasCode(error, 'NOT_FOUND')) return undefined;
-      throw error;
+      if (!hasCode(error, 'NOT_FOUND')) throw error;
+      if (page === 1) ctx.missingLists.add(key);
+      return undefined;
     }
   }
 

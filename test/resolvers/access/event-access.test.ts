@@ -60,6 +60,17 @@ describe('assessment_completed, which names only its client', () => {
     }
   });
 
+  it('costs one call in all for a granted clinic that does not exist', async () => {
+    await using own = await openGateway();
+    for (const n of [0, 14, 420]) own.sandbox.completeAssessments(own.sandbox.ids.client(n));
+    await own.sandbox.delivered();
+    const ask = await viewerWith(own, [`clinic:${randomUUID()}`]);
+    const { data, errors, extensions } = await ask(SCORES);
+    expect(errors).toBeUndefined();
+    expect(data.events.nodes).toEqual([]);
+    expect(extensions.upstream.calls).toBe(1);
+  });
+
   it('is delivered live to each subscriber who may read the client, and to no other', async () => {
     const document = 'subscription { assessmentCompleted { client { clientId } } }';
     const listeners = await Promise.all(
