@@ -29,7 +29,16 @@ async function logged(gateway: Gateway, after: string, count: number): Promise<s
 }
 
 describe('resuming from a cursor', () => {
-  it('leaves out an event that could not be decided for 15 minutes, also for a client that reconnects', async () => {
+  it.each([
+    [
+      'leaves out an event that could not be decided for 15 minutes, also for a client that reconnects',
+      { failures: 100, minutes: 15, next: 'PROGRESS_NOTE_FINALIZED' },
+    ],
+    [
+      'tries an event again whose first failure, after which its client left, was long ago',
+      { failures: 2, minutes: 20, next: 'ASSESSMENT_COMPLETED' },
+    ],
+  ])('%s', async (_, { failures, minutes, next }) => {
     await using gateway = await openGateway();
     const { sandbox } = gateway;
     const after = await cursorNow(gateway);
@@ -40,41 +49,17 @@ describe('resuming from a cursor', () => {
     sandbox.finalize(sandbox.ids.note(0, 0));
     await sandbox.delivered();
     const route = 'GET /clinics/:clinicId/clients';
-    sandbox.answerNext(route, { body: 'not a list', times: 100 });
+    sandbox.answerNext(route, { body: 'not a list', times: failures });
     const first = await resume();
     // The first failure is known once it is tried again.
     await until(() => sandbox.countOf(route) > 1);
     first.close();
     const now = performance.now.bind(performance);
-    vi.spyOn(performance, 'now').mockImplementation(() => now() + 15 * 60_000);
-    onTestFinished(() => void vi.restoreAllMocks());
-    const second = await resume();
-    expect((await second.next()).data.events).toEqual({ type: 'PROGRESS_NOTE_FINALIZED' });
-    second.close();
-  });
-
-  it('tries an event again whose first failure, after which its client left, was long ago', async () => {
-    await using gateway = await openGateway();
-    const { sandbox } = gateway;
-    const after = await cursorNow(gateway);
-    const grants = [`clinic:${sandbox.ids.clinic(0)}`];
-    const document = 'subscription($after: EventCursor) { events(after: $after) { type } }';
-    const resume = () => listen(gateway, grants, document, { after });
-    sandbox.completeAssessments(sandbox.ids.client(0));
-    sandbox.finalize(sandbox.ids.note(0, 0));
-    await sandbox.delivered();
-    const route = 'GET /clinics/:clinicId/clients';
-    sandbox.answerNext(route, { body: 'not a list', times: 2 });
-    const first = await resume();
-    // The first failure is known once it is tried again.
-    await until(() => sandbox.countOf(route) > 1);
-    first.close();
-    const now = performance.now.bind(performance);
-    vi.spyOn(performance, 'now').mockImplementation(() => now() + 20 * 60_000);
+    vi.spyOn(performance, 'now').mockImplementation(() => now() + minutes * 60_000);
     onTestFinished(() => void vi.restoreAllMocks());
     sandbox.answerNext(route, { body: 'not a list', times: 1 });
     const second = await resume();
-    expect((await second.next()).data.events).toEqual({ type: 'ASSESSMENT_COMPLETED' });
+    expect((await second.next()).data.events).toEqual({ type: next });
     second.close();
   });
 
