@@ -37,6 +37,8 @@ describe('a write', () => {
   it.each([
     ['an empty body', 'application/json', ''],
     ['plain text', 'text/plain', 'OK'],
+    ['a word that is called a page', 'text/html; charset=utf-8', 'true'],
+    ['an empty page', 'text/html', ''],
   ])('succeeds with %s', async (_, contentType, body) => {
     await using setup = await setUp((_request, response) => {
       response.writeHead(201, { 'content-type': contentType });

@@ -14,13 +14,13 @@ import type { Attempt, Outcome } from './transport.ts';
 
 /**
  * Undefined if the body is not JSON, or is the HTML page of a proxy or a firewall. For a write, a 2xx with another kind
- * of body means that it was accepted, and the result is null, unless the body is HTML, incomplete JSON or an error.
+ * of body means that it was accepted, and the result is null, unless the body begins like HTML or JSON, or is an error.
+ * Its type says little: web frameworks call any text HTML, even `true` or an empty body.
  */
 export function jsonOf({ body, contentType }: Attempt, isWrite = false): unknown {
-  const isJson = contentType.startsWith('application/json');
-  if (!isJson && /html/i.test(contentType)) return undefined;
+  const isHtml = !contentType.startsWith('application/json') && /html/i.test(contentType);
   try {
-    const json: unknown = isUtf8(body) ? JSON.parse(body.toString('utf8')) : undefined;
+    const json: unknown = !isHtml && isUtf8(body) ? JSON.parse(body.toString('utf8')) : undefined;
     const isError = isWrite && shapeOf(json).layer === 'application';
     if (json !== undefined && !isError && !isNestedTooDeep(json)) return json;
   } catch {}
