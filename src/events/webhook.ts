@@ -120,8 +120,8 @@ export function createVerifier(settings: SignatureSettings) {
   return (headers: IncomingHttpHeaders, body: Uint8Array): boolean => {
     const value = headers[header];
     if (typeof value !== 'string' || !value.startsWith(prefix)) return false;
-    const sent = value.slice(prefix.length);
-    // Hex may be in either case. Base64 is compared as text: another spelling of the same bytes is rejected.
+    // Hex may be in either case, and base64url padded. Any other spelling of the same bytes is rejected.
+    const sent = value.slice(prefix.length).replace(encoding === 'base64url' ? /==?$/ : '', '');
     const given = Buffer.from(encoding === 'hex' ? sent.toLowerCase() : sent);
     const macs = keys.map((key) => createHmac(algorithm, key).update(body).digest(encoding));
     return macs.map((mac) => isSame(Buffer.from(mac), given)).includes(true);

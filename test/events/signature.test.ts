@@ -32,6 +32,15 @@ describe('a webhook signature', () => {
     expect(holds({ algorithm: 'sha512' }, mac('hex', SECRET, 'sha512'))).toBe(true);
   });
 
+  it('may be padded in base64url, as Python, Java and Go do', () => {
+    const encoding = 'base64url';
+    expect(holds({ encoding }, `${mac(encoding)}=`)).toBe(true);
+    const algorithm = 'sha512';
+    expect(holds({ encoding, algorithm }, `${mac(encoding, SECRET, algorithm)}==`)).toBe(true);
+    expect(holds({ encoding }, `${mac(encoding)}===`)).toBe(false);
+    expect(holds({ encoding }, `=${mac(encoding)}`)).toBe(false);
+  });
+
   it('is rejected when missing, empty or blank', () => {
     for (const value of [undefined, '', '   ']) expect(holds({}, value)).toBe(false);
     for (const value of [undefined, '', 'sha256=']) {
