@@ -1,17 +1,12 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 
 import { type Sandbox, openSandbox } from '../../../sandbox/sandbox.ts';
-import { type Clock, systemClock } from '../../../src/clock.ts';
+import { systemClock } from '../../../src/clock.ts';
 import { transcriptReady } from '../../support/access/transcript-ready.ts';
-import {
-  MINUTE_PAST,
-  createAdvancingClock,
-  createManualClock,
-  viewerWith,
-} from '../../support/access/viewers.ts';
+import { MINUTE_PAST, createManualClock, viewerWith } from '../../support/access/viewers.ts';
 import { type Gateway, DETERMINISTIC, openGateway } from '../../support/gateway.ts';
 import { artifactId, sessionId } from '../../support/global-id.ts';
 import { counted } from '../../support/graph/counted.ts';
@@ -22,20 +17,26 @@ const NOWHERE = 'd0d0d0d0-aaaa-4bbb-8ccc-dddddddddddd';
 let sandbox: Sandbox;
 let ids: Sandbox['ids'];
 let gateway: Gateway;
+/** The partner's token does not expire. */
+const clock = { ...createManualClock(), wallNow: systemClock.wallNow };
 beforeAll(async () => {
   sandbox = await openSandbox({ switches: DETERMINISTIC });
   ({ ids } = sandbox);
-  gateway = await openGateway({ sandbox });
+  gateway = await openGateway({ sandbox, clock });
+  sandbox.deliverTo(`${gateway.url}/webhooks`);
 });
 afterAll(async () => {
   await gateway.close();
   await sandbox.close();
 });
 
-/** Queries a gateway with empty caches. */
+/** All that was read before has expired, except where clients were last seen. */
+const expire = () => clock.advance(MINUTE_PAST);
+
+/** Queries once the caches have expired. */
 async function askedFirst(document: string, variables: object = {}) {
-  await using fresh = await openGateway({ sandbox });
-  return await counted(fresh, document, variables);
+  expire();
+  return await counted(gateway, document, variables);
 }
 
 const at = (field: string) => `query($id: ID!, $near: ID) { ${field} }`;
@@ -50,38 +51,36 @@ it.each([
   ['and the list is shorter', false],
   ['and the list is as long as before', true],
 ])('finds a row that has moved to a page which is cached without it, %s', async (_, isAdded) => {
-  await using fresh = await openGateway();
-  const clinician = ids.clinician(0);
-  const { data } = await fresh.query(
+  const clinician = ids.clinician(37);
+  const { data } = await gateway.query(
     'query($id: ID!) { clinician(id: $id) { clients(first: 100) { nodes { clientId lastName } } } }',
     { id: clinician },
   );
   const [first, ...others] = data.clinician.clients.nodes;
   const moved = others[9];
-  await using later = await openGateway({ sandbox: fresh.sandbox });
-  await later.query('query($id: ID!) { clinician(id: $id) { clients { nodes { id } } } }', {
+  expire();
+  await gateway.query('query($id: ID!) { clinician(id: $id) { clients { nodes { id } } } }', {
     id: clinician,
   });
-  fresh.sandbox.removeClient(first.clientId);
-  if (isAdded) fresh.sandbox.addClient(clinician, 'tail');
-  const found = await later.query(CLIENT_OF_CLINICIAN, { id: moved.clientId, near: clinician });
+  sandbox.removeClient(first.clientId);
+  if (isAdded) sandbox.addClient(clinician, 'tail');
+  clock.advance(1);
+  const found = await gateway.query(CLIENT_OF_CLINICIAN, { id: moved.clientId, near: clinician });
   expect(found.data.client).toEqual({ lastName: moved.lastName });
 });
 
 it('reads a list once to see that a client has left it, although an earlier event names it', async () => {
-  const clock = createAdvancingClock();
-  await using own = await openGateway({ clock });
-  const [clientId, clinicianId] = [ids.client(0), ids.clinician(0)];
-  own.sandbox.emit(transcriptReady({ clientId, clinicianId, clinicId: ids.clinic(0) }));
-  await own.sandbox.delivered();
-  const ask = await viewerWith(own, [`clinician:${clinicianId}`]);
+  const [clientId, clinicianId] = [ids.client(1_102), ids.clinician(38)];
+  sandbox.emit(transcriptReady({ clientId, clinicianId, clinicId: ids.clinic(3) }));
+  await sandbox.delivered();
+  const ask = await viewerWith(gateway, [`clinician:${clinicianId}`]);
   const { data } = await ask(
     '{ viewer { clinicians { clients(first: 100) { totalCount nodes { clientId } } } } }',
   );
   const { totalCount, nodes } = data.viewer.clinicians[0].clients;
   expect(nodes).toContainEqual({ clientId });
-  own.sandbox.moveClient(clientId, ids.clinician(14));
-  clock.advance(MINUTE_PAST);
+  sandbox.moveClient(clientId, ids.clinician(44));
+  expire();
   const left = await ask('query($id: ID!) { client(id: $id) { email } }', { id: clientId });
   expect(left.data.client).toBeNull();
   expect(left.extensions.upstream.calls).toBe(Math.ceil((totalCount - 1) / 10));
@@ -201,50 +200,53 @@ describe('a look-up by a partner', () => {
   });
 
   it('of a session without its client uses the client that its newest event names', async () => {
-    await using fresh = await openGateway();
     const id = ids.session(0, 3);
-    fresh.sandbox.emit(transcriptReady({ sessionId: id, clientId: ids.client(0) }));
-    await fresh.sandbox.delivered();
-    const { data, calls } = await counted(fresh, SESSION, { id });
+    sandbox.emit(transcriptReady({ sessionId: id, clientId: ids.client(0) }));
+    await sandbox.delivered();
+    const { data, calls } = await askedFirst(SESSION, { id });
     expect([data.session, calls]).toEqual([{ raw: expect.any(Object) }, 1]);
   });
 
-  it('without a parent ends at LOOKUP_MAX_CALLS, with an error that names the argument', async () => {
-    await using small = await openGateway({ sandbox, env: { LOOKUP_MAX_CALLS: '5' } });
-    for (const id of [ids.client(1_000), NOWHERE]) {
-      const { data, errors, calls } = await counted(small, CLIENT, { id });
-      expect([data.client, calls <= 5]).toEqual([null, true]);
-      expect(errors).toMatchObject([
-        {
-          message: expect.stringMatching(/within 5 calls.*add `clinicId` or `clinicianId`/),
-          extensions: { code: 'NOT_FOUND' },
-        },
-      ]);
-      expect(errors?.[0]?.message).not.toMatch(/\//);
-    }
-  });
+  describe('with LOOKUP_MAX_CALLS at 5', () => {
+    let small: Gateway;
+    beforeEach(expire);
+    beforeAll(async () => {
+      small = await openGateway({ sandbox, clock, env: { LOOKUP_MAX_CALLS: '5' } });
+    });
+    afterAll(() => small.close());
 
-  it('without a parent ends at that limit for a partner with other grants too', async () => {
-    await using small = await openGateway({ sandbox, env: { LOOKUP_MAX_CALLS: '3' } });
-    const ask = await viewerWith(small, ['partner', `organization:${ids.organization(0)}`]);
-    const { data, extensions } = await ask(CLIENT, { id: NOWHERE });
-    expect([data.client, extensions.upstream.calls]).toEqual([null, 3]);
-  });
+    it('finds a record on the last page that the limit allows', async () => {
+      const { data, calls } = await counted(small, CLIENT, { id: ids.client(25) });
+      expect([data.client?.lastName, calls]).toEqual([expect.any(String), 5]);
+    });
 
-  it('finds a record on the last page that the limit allows', async () => {
-    await using small = await openGateway({ sandbox, env: { LOOKUP_MAX_CALLS: '5' } });
-    const { data, calls } = await counted(small, CLIENT, { id: ids.client(25) });
-    expect([data.client?.lastName, calls]).toEqual([expect.any(String), 5]);
-  });
+    it('gets further when it is repeated: cached pages do not count', async () => {
+      const repeated = [];
+      for (let i = 0; i < 3; i += 1)
+        repeated.push(await counted(small, CLIENT, { id: ids.client(95) }));
+      expect(repeated.map(({ data }) => data.client !== null)).toEqual([false, false, true]);
+      for (const { calls } of repeated) expect(calls).toBeLessThanOrEqual(5);
+    });
 
-  it('gets further when it is repeated: cached pages do not count', async () => {
-    const env = { LOOKUP_MAX_CALLS: '5' };
-    await using small = await openGateway({ sandbox, clock: createManualClock(), env });
-    const repeated = [];
-    for (let i = 0; i < 3; i += 1)
-      repeated.push(await counted(small, CLIENT, { id: ids.client(95) }));
-    expect(repeated.map(({ data }) => data.client !== null)).toEqual([false, false, true]);
-    for (const { calls } of repeated) expect(calls).toBeLessThanOrEqual(5);
+    it('ends there, with an error that names the argument', async () => {
+      for (const id of [ids.client(1_000), NOWHERE]) {
+        const { data, errors, calls } = await counted(small, CLIENT, { id });
+        expect([data.client, calls <= 5]).toEqual([null, true]);
+        expect(errors).toMatchObject([
+          {
+            message: expect.stringMatching(/within 5 calls.*add `clinicId` or `clinicianId`/),
+            extensions: { code: 'NOT_FOUND' },
+          },
+        ]);
+        expect(errors?.[0]?.message).not.toMatch(/\//);
+      }
+    });
+
+    it('ends there for a partner with other grants too', async () => {
+      const ask = await viewerWith(small, ['partner', `organization:${ids.organization(0)}`]);
+      const { data, extensions } = await ask(CLIENT, { id: NOWHERE });
+      expect([data.client, extensions.upstream.calls]).toEqual([null, 5]);
+    });
   });
 
   it('of a record in no list is null, without an error', async () => {
@@ -270,9 +272,9 @@ describe('a look-up by a partner', () => {
 });
 
 describe('a look-up by a viewer', () => {
-  const cost = async (grants: string[], document: string, variables: object, clock?: Clock) => {
-    await using fresh = await openGateway({ sandbox, ...(clock && { clock }) });
-    const ask = await viewerWith(fresh, grants);
+  const cost = async (grants: string[], document: string, variables: object) => {
+    expire();
+    const ask = await viewerWith(gateway, grants);
     const { data, errors, extensions } = await ask(document, variables);
     return { data, errors, calls: extensions.upstream.calls };
   };
@@ -283,9 +285,11 @@ describe('a look-up by a viewer', () => {
     const document = `query($id: ID!) { ${list} client(id: $id) { lastName } }`;
     // Each reading is later than the one before, and an operation takes no time, however busy the machine is.
     let nowMs = 1_000;
-    const clock = { ...systemClock, now: () => (nowMs += 0.001) };
+    const ownClock = { ...systemClock, now: () => (nowMs += 0.001) };
+    await using fresh = await openGateway({ sandbox, clock: ownClock });
+    const ask = await viewerWith(fresh, [`clinician:${id}`]);
     sandbox.resetCounts();
-    const { data } = await cost([`clinician:${id}`], document, { id: NOWHERE }, clock);
+    const { data } = await ask(document, { id: NOWHERE });
     expect(data.client).toBeNull();
     const [{ clients }] = data.viewer.clinicians;
     const route = 'GET /clinicians/:clinicianId/clients';
@@ -306,13 +310,13 @@ describe('a look-up by a viewer', () => {
   });
 
   it('takes no row of another parent that this operation has read', async () => {
-    await using fresh = await openGateway({ sandbox });
+    expire();
     const read = (nth: number) =>
       `clinic(id: "${ids.clinic(nth)}") { assessments { nodes { id } } }`;
-    const { data } = await fresh.query(`{ ${read(0)} other: ${read(3)} }`);
+    const { data } = await gateway.query(`{ ${read(0)} other: ${read(3)} }`);
     const [{ id }] = data.other.assessments.nodes;
     // The second grant takes a call, and by then the first clinic's page, which is cached, was read.
-    const ask = await viewerWith(fresh, [
+    const ask = await viewerWith(gateway, [
       `clinic:${ids.clinic(0)}`,
       `organization:${ids.organization(1)}`,
     ]);
@@ -321,8 +325,8 @@ describe('a look-up by a viewer', () => {
   });
 
   it('skips the list of a named parent that the viewer may not read', async () => {
-    await using fresh = await openGateway({ sandbox });
-    const ask = await viewerWith(fresh, [`clinic:${ids.clinic(0)}`]);
+    expire();
+    const ask = await viewerWith(gateway, [`clinic:${ids.clinic(0)}`]);
     await ask(`{ clinic(id: "${ids.clinic(0)}") { clients { nodes { clientId } } } }`);
     sandbox.resetCounts();
     const { data } = await ask(`{ client(id: "${ids.client(0)}", clinicId: "${ids.clinic(0)}",
@@ -332,25 +336,24 @@ describe('a look-up by a viewer', () => {
   });
 
   it('of a client that a grant names begins where the client was last seen', async () => {
-    await using fresh = await openGateway();
     const list = `{ clinic(id: "${ids.clinic(3)}") { clients { nodes { clientId } } } }`;
-    const [{ clientId }] = (await counted(fresh, list)).data.clinic.clients.nodes;
-    const ask = await viewerWith(fresh, [`clinic:${ids.clinic(0)}`, `client:${clientId}`]);
-    fresh.sandbox.resetCounts();
+    const [{ clientId }] = (await askedFirst(list)).data.clinic.clients.nodes;
+    const ask = await viewerWith(gateway, [`clinic:${ids.clinic(0)}`, `client:${clientId}`]);
+    sandbox.resetCounts();
     const { data } = await ask('{ viewer { clients { clientId firstName } } }', {});
     expect(data.viewer.clients).toEqual([{ clientId, firstName: expect.any(String) }]);
     // The page is cached.
-    expect(fresh.sandbox.countOf()).toBe(0);
+    expect(sandbox.countOf()).toBe(0);
   });
 
   it('of a client begins with the list and the page where they were last seen', async () => {
-    await using fresh = await openGateway({ sandbox });
+    expire();
     const clinic = ids.clinic(2);
-    const { data } = await fresh.query(
+    const { data } = await gateway.query(
       `{ clinic(id: "${clinic}") { clients(last: 1) { nodes { clientId } } } }`,
     );
     const [{ clientId }] = data.clinic.clients.nodes;
-    const ask = await viewerWith(fresh, [`organization:${ids.organization(0)}`]);
+    const ask = await viewerWith(gateway, [`organization:${ids.organization(0)}`]);
     const found = await ask(`{ client(id: "${clientId}") { clientId } }`);
     expect(found.data.client).toEqual({ clientId });
     // The organization's clinics: the page is cached.
@@ -358,15 +361,14 @@ describe('a look-up by a viewer', () => {
   });
 
   it('of a client reads only the list that proves access, while the proof holds', async () => {
-    const clock = createManualClock();
-    await using fresh = await openGateway({ sandbox, clock });
-    const ask = await viewerWith(fresh, [`organization:${ids.organization(0)}`]);
+    expire();
+    const ask = await viewerWith(gateway, [`organization:${ids.organization(0)}`]);
     const callsFor = async () =>
       (await ask(`{ client(id: "${ids.client(0)}") { lastName } }`)).extensions.upstream.calls;
     expect(await callsFor()).toBeGreaterThan(1);
     clock.advance(6_000);
     expect(await callsFor()).toBe(1);
-    clock.advance(61_000);
+    clock.advance(MINUTE_PAST);
     expect(await callsFor()).toBe(2);
   });
 
