@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 
 import { listen } from '../../support/access/listener.ts';
-import { createManualClock, viewerWith } from '../../support/access/viewers.ts';
+import { MINUTE_PAST, createManualClock, viewerWith } from '../../support/access/viewers.ts';
 import type { Uuid } from '../../../src/uuid.ts';
 import { type Gateway, openGateway } from '../../support/gateway.ts';
 import { artifactId, idsOf, plainId, sessionId } from '../../support/global-id.ts';
@@ -279,10 +279,18 @@ describe('records of other viewers and records that do not exist get the same an
 });
 
 describe('a record under a grant is readable by id', () => {
+  let fresh: Gateway;
+  const clock = createManualClock();
+  beforeAll(async () => {
+    fresh = await openGateway({ sandbox: gateway.sandbox, clock });
+  });
+  afterAll(() => fresh.close());
+  // What an earlier test has read has expired.
+  beforeEach(() => clock.advance(MINUTE_PAST));
+
   it.each(['organization', 'clinic', 'clinician', 'client', 'session'])(
-    'for the viewer of the %s that it belongs to, on a gateway with empty caches',
+    'for the viewer of the %s that it belongs to, on a gateway that has nothing valid in its caches',
     async (kind) => {
-      await using fresh = await openGateway({ sandbox: gateway.sandbox });
       const ask = await viewerWith(fresh, grantsOf(kind));
       const { data, errors } = await ask(
         `query($client: ID!, $session: ID!, $note: ID!, $score: ID!) {
@@ -311,7 +319,6 @@ describe('a record under a grant is readable by id', () => {
   it.each(['organization', 'clinic', 'clinician', 'client', 'session'])(
     'by bare UUIDs and their parents, for the viewer of the %s',
     async (kind) => {
-      await using fresh = await openGateway({ sandbox: gateway.sandbox });
       const ask = await viewerWith(fresh, grantsOf(kind));
       const { data, errors } = await ask(
         `query($client: ID!, $session: ID!, $note: ID!) {
@@ -329,7 +336,6 @@ describe('a record under a grant is readable by id', () => {
   );
 
   it('of a clinician, for the viewer of their clinic, who may sign them in', async () => {
-    await using fresh = await openGateway({ sandbox: gateway.sandbox });
     const ask = await viewerWith(fresh, [`clinic:${own.clinic}`]);
     const { data, extensions } = await ask(
       'query($clinician: ID!) { clinician(id: $clinician) { email } }',
