@@ -15,7 +15,7 @@ import { append, createFilledStore, openTestHub, turn } from '../support/events/
 import { type Gateway, openGateway } from '../support/gateway.ts';
 
 /** A busy week has 150,000; filling the log with that many takes some seconds. */
-const EVENTS = Number(process.env['LOG_EVENTS'] ?? 6_000);
+const EVENTS = Number(process.env['LOG_EVENTS'] ?? 4_000);
 const MAX_READ = 2_000;
 
 const [ORGANIZATION, SESSION, OTHER_SESSION] = [uuid(), uuid(), uuid()];
