@@ -9,7 +9,7 @@ import { viewerWith } from '../support/access/viewers.ts';
 import { type Gateway, openGateway, tokenFor } from '../support/gateway.ts';
 import { artifactId, idsOf } from '../support/global-id.ts';
 import { failures } from '../support/graph/counted.ts';
-import { allChanges, change, changes, countOf, magicEdit } from '../support/mutation/edits.ts';
+import { allChanges, change, changes, countOf } from '../support/mutation/edits.ts';
 import { cursorNow } from '../support/ws/graphql-client.ts';
 
 const NOTE = 'query($id: ID!) { progressNote(id: $id) { progressNoteId note } }';
@@ -140,21 +140,6 @@ describe('an answer that names another client than the arguments do', () => {
     expect(countOf(gateway, name)).toBe(0);
   });
 });
-
-it.each(['sessionId', 'clientId', 'patientId'] as const)(
-  'the response to a change is not shown if its %s is another one’s',
-  async (name) => {
-    const named = { sessionId: ids.session(1, 2), clientId: ids.client(1) };
-    const other = { sessionId: ids.session(2, 2), clientId: ids.client(2) };
-    const answered = {
-      text: 'not theirs',
-      [name]: other[name === 'sessionId' ? name : 'clientId'],
-    };
-    gateway.sandbox.answerNext(changes.magicEdit.route, { times: 1, body: answered });
-    const { result } = await magicEdit(gateway, ids.note(1, 2), named);
-    expect([result.type, result.raw]).toEqual(['ProgressNoteChange', null]);
-  },
-);
 
 it('the response to an update is not shown if it names another note', async () => {
   const answered = { text: 'not theirs', progressNoteId: ids.note(2, 2) };

@@ -126,8 +126,7 @@ describe('cached responses', () => {
     );
     const first = loadersOf(setup.partner);
     await first.record(recordEndpoints.note, id(99));
-    for (let n = 1; n <= 8; n++)
-      await loadersOf(setup.partner).record(recordEndpoints.note, id(n));
+    for (let n = 1; n <= 8; n++) await loadersOf(setup.partner).record(recordEndpoints.note, id(n));
     expect([...first.entries].map(({ validity }) => validity.isCurrent)).toEqual([false]);
     const { cacheBytes, cacheEntries } = setup.partner.state();
     expect(cacheBytes).toBeLessThanOrEqual(32 * 1024 * 1024);

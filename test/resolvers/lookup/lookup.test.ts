@@ -183,12 +183,6 @@ describe('a look-up by a partner', () => {
     }
   });
 
-  it('of an unknown session costs the pages of the client that is named', async () => {
-    const { data, errors, calls } = await askedFirst(SESSION, { id: NOWHERE, near: ids.client(9) });
-    expect([data.session, errors]).toEqual([null, undefined]);
-    expect(calls).toBeLessThanOrEqual(2);
-  });
-
   it('of a session without its client is not made: the error names the argument to add', async () => {
     for (const id of [ids.session(0, 2), NOWHERE]) {
       const { data, errors, calls } = await askedFirst(SESSION, { id });
@@ -278,24 +272,6 @@ describe('a look-up by a viewer', () => {
     const { data, errors, extensions } = await ask(document, variables);
     return { data, errors, calls: extensions.upstream.calls };
   };
-
-  it('reads no page again that this operation has read, also if the record is absent', async () => {
-    const id = ids.clinician(0);
-    const list = 'viewer { clinicians { clients(first: 1) { totalCount nodes { id } } } }';
-    const document = `query($id: ID!) { ${list} client(id: $id) { lastName } }`;
-    // Each reading is later than the one before, and an operation takes no time, however busy the machine is.
-    let nowMs = 1_000;
-    const ownClock = { ...systemClock, now: () => (nowMs += 0.001) };
-    await using fresh = await openGateway({ sandbox, clock: ownClock });
-    const ask = await viewerWith(fresh, [`clinician:${id}`]);
-    sandbox.resetCounts();
-    const { data } = await ask(document, { id: NOWHERE });
-    expect(data.client).toBeNull();
-    const [{ clients }] = data.viewer.clinicians;
-    const route = 'GET /clinicians/:clinicianId/clients';
-    expect(sandbox.countOf(route)).toBe(Math.ceil(clients.totalCount / 10));
-    expect(clients.totalCount).toBeGreaterThan(10);
-  });
 
   it('reads the granted lists, and nothing else', async () => {
     const grants = [`clinician:${ids.clinician(0)}`];

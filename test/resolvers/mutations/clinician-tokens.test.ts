@@ -144,12 +144,10 @@ it('a rejection of the Partner API is not quoted in the message of the error', a
 
 const call = (alias: string) =>
   `${alias}: authenticateClinician(input: { clinicianId: $id }) { __typename }`;
-const named = (count: number) => Array.from({ length: count }, (_, n) => call(`a${n}`)).join(' ');
 
 describe('more than one pair in an operation', () => {
   it.each([
-    ['20 aliases', `mutation($id: ID!) { ${named(20)} }`],
-    ['two aliases', `mutation($id: ID!) { ${named(2)} }`],
+    ['two aliases', `mutation($id: ID!) { ${call('a')} ${call('b')} }`],
     [
       'a fragment',
       `mutation($id: ID!) { ${call('a')} ...More } fragment More on Mutation { ${call('b')} }`,

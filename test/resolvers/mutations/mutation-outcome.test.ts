@@ -11,7 +11,6 @@ import {
   envelope,
   magicEdit,
   posts,
-  unclearAnswers,
 } from '../../support/mutation/edits.ts';
 
 let gateway: Gateway;
@@ -28,6 +27,22 @@ const answerNext = (name: Change, answer: object) =>
   gateway.sandbox.answerNext(changes[name].route, answer);
 const noteId = () => gateway.sandbox.ids.note(0, 0);
 const UNKNOWN_NOTE = '8f14e45f-ceea-467f-a8d1-6b1e7c1f0a2b';
+
+/** After each of these it is unknown whether the request took effect. */
+const unclearAnswers = [
+  ['500', { status: 500, body: envelope(500, 'broken') }],
+  ['a redirect', { status: 302, headers: { location: '/elsewhere' }, rawBody: '' }],
+  ['408 of a proxy', { status: 408, rawBody: '' }],
+  ['499 of a proxy', { status: 499, rawBody: '' }],
+  ['a reset', { reset: 'afterReceiving' }],
+  ['half an answer', { reset: 'midAnswer', body: { progressNoteId: 'half' } }],
+  [
+    'half an answer that came whole',
+    { rawBody: '{"progressNoteId":"ha', headers: { 'content-type': 'application/json' } },
+  ],
+  ['200 with an error', { body: envelope(500, 'broken') }],
+  ['a page of a proxy', { rawBody: '<html>', headers: { 'content-type': 'text/html' } }],
+] as const;
 
 describe.each(allChanges)('%s', (name) => {
   it('that is rejected is InvalidInput with the reasons', async () => {

@@ -60,7 +60,6 @@ describe('assigning secondary clinicians', () => {
   it.each([
     ['none', 0],
     ['51', 51],
-    ['1,000', 1_000],
   ])('rejects %s without a call', async (_, count) => {
     const { result } = await assign(uuids(count));
     expect(result.issues).toEqual([`"clinicianIds" must have 1 to 50 items, but got ${count}.`]);

@@ -73,25 +73,6 @@ export const envelope = (statusCode: number, message: unknown) => ({
 export const codesOf = ({ errors }: GraphQLAnswer): unknown[] | undefined =>
   errors?.map(({ extensions }) => extensions.code);
 
-/** After each of these it is unknown whether the request took effect. */
-export const unclearAnswers = [
-  ['500', { status: 500, body: envelope(500, 'broken') }],
-  ['502', { status: 502, rawBody: '<html>', headers: { 'content-type': 'text/html' } }],
-  ['503', { status: 503, body: envelope(503, 'busy') }],
-  ['504', { status: 504, rawBody: '' }],
-  ['a redirect', { status: 302, headers: { location: '/elsewhere' }, rawBody: '' }],
-  ['408 of a proxy', { status: 408, rawBody: '' }],
-  ['499 of a proxy', { status: 499, rawBody: '' }],
-  ['a reset', { reset: 'afterReceiving' }],
-  ['half an answer', { reset: 'midAnswer', body: { progressNoteId: 'half' } }],
-  [
-    'half an answer that came whole',
-    { rawBody: '{"progressNoteId":"ha', headers: { 'content-type': 'application/json' } },
-  ],
-  ['200 with an error', { body: envelope(500, 'broken') }],
-  ['a page of a proxy', { rawBody: '<html>', headers: { 'content-type': 'text/html' } }],
-] as const;
-
 /** The errors of a change that is not sent because the store can't be reached. */
 export const nothingSent = [
   {
