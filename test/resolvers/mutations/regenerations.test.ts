@@ -1,4 +1,4 @@
-import { beforeEach, afterEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 
 import type { WebhookEvent } from '../../../sandbox/sandbox.ts';
 import { type Gateway, openGateway } from '../../support/gateway.ts';
@@ -6,12 +6,17 @@ import { magicEdit } from '../../support/mutation/edits.ts';
 import { redisAvailable, startRedis } from '../../support/redis-server.ts';
 
 let gateway: Gateway;
+/** Each test has a note of its own. */
+let client = 0;
 let noteId: string;
-beforeEach(async () => {
+beforeAll(async () => {
   gateway = await openGateway({ switches: { rewriteMs: 60_000, newNoteIdEvery: 0 } });
-  noteId = gateway.sandbox.ids.note(0, 0);
 });
-afterEach(() => gateway.close());
+beforeEach(() => {
+  noteId = gateway.sandbox.ids.note(client, 0);
+  client += 1;
+});
+afterAll(() => gateway.close());
 
 /** The rewrites of the note that were published, each by its time stamp. */
 async function published(): Promise<string[]> {
