@@ -119,34 +119,35 @@ describe('assigning secondary clinicians', () => {
   });
 
   it('returns the client as it is now, and not from the page that proved access', async () => {
-    await using own = await openGateway();
-    const { client, clinic, clinician } = own.sandbox.ids;
-    const rows = [{ id: client(0), firstName: 'Before' }];
+    const { client, clinic, clinician } = gateway.sandbox.ids;
+    const rows = [{ id: client(1_100), firstName: 'Before' }];
     const meta = { totalItems: 1, totalPages: 1, itemsPerPage: 10, currentPage: 1 };
-    own.sandbox.answerNext('GET /clinics/:id/clients', { body: { data: rows, meta }, times: 1 });
-    const authorization = `Bearer ${await tokenFor([`clinic:${clinic(0)}`])}`;
+    gateway.sandbox.answerNext('GET /clinics/:id/clients', {
+      body: { data: rows, meta },
+      times: 1,
+    });
+    const authorization = `Bearer ${await tokenFor([`clinic:${clinic(3)}`])}`;
     const document = `mutation { result: assignSecondaryClinicians(input: {
-      clientId: "${client(0)}", clinicianIds: ["${clinician(6)}"] }) {
+      clientId: "${client(1_100)}", clinicianIds: ["${clinician(36)}"] }) {
       ... on SecondaryCliniciansAssigned { client { firstName } } } }`;
-    const { data } = await own.query(document, {}, { authorization });
+    const { data } = await gateway.query(document, {}, { authorization });
     expect(data.result.client.firstName).not.toBe('Before');
-    expect(own.sandbox.countOf('GET /clinics/:id/clients')).toBe(2);
+    expect(gateway.sandbox.countOf('GET /clinics/:id/clients')).toBe(2);
   });
 
   it('returns the client as it is after each of two assignments in one operation', async () => {
-    await using own = await openGateway();
-    const { client, clinic, clinician } = own.sandbox.ids;
+    const { client, clinic, clinician } = gateway.sandbox.ids;
     const meta = { totalItems: 1, totalPages: 1, itemsPerPage: 10, currentPage: 1 };
     for (const firstName of ['Before', 'Between', 'After']) {
-      const data = [{ id: client(0), firstName }];
-      own.sandbox.answerNext('GET /clinics/:id/clients', { body: { data, meta } });
+      const data = [{ id: client(1_380), firstName }];
+      gateway.sandbox.answerNext('GET /clinics/:id/clients', { body: { data, meta } });
     }
     const one = (alias: string, nth: number) => `${alias}: assignSecondaryClinicians(input: {
-      clientId: "${client(0)}", clinicianIds: ["${clinician(nth)}"] }) {
+      clientId: "${client(1_380)}", clinicianIds: ["${clinician(nth)}"] }) {
       ... on SecondaryCliniciansAssigned { client { firstName } } }`;
-    const authorization = `Bearer ${await tokenFor([`clinic:${clinic(0)}`])}`;
+    const authorization = `Bearer ${await tokenFor([`clinic:${clinic(4)}`])}`;
     const document = `mutation { ${one('a', 6)} ${one('b', 7)} }`;
-    const { data } = await own.query(document, {}, { authorization });
+    const { data } = await gateway.query(document, {}, { authorization });
     expect(data.a.client.firstName).toBe('Between');
     expect(data.b.client.firstName).toBe('After');
   });
@@ -175,15 +176,15 @@ describe('assigning secondary clinicians', () => {
   });
 
   it('invalidates a clinic’s list filtered by clinician, although no list has shown the client', async () => {
-    await using own = await openGateway();
-    const { client, clinic, clinician } = own.sandbox.ids;
+    const { client, clinic, clinician } = gateway.sandbox.ids;
     const list = `query($id: ID!, $clinician: ID) { clinic(id: $id) {
       clients(first: 1, filter: { clinicianId: $clinician }) { totalCount } } }`;
     const read = async () =>
-      (await own.query(list, { id: clinic(0), clinician: clinician(6) })).extensions.upstream.calls;
+      (await gateway.query(list, { id: clinic(2), clinician: clinician(26) })).extensions.upstream
+        .calls;
     expect([await read(), await read()]).toEqual([1, 0]);
-    await own.query(`mutation { assignSecondaryClinicians(input: {
-      clientId: "${client(0)}", clinicianIds: ["${clinician(6)}"] }) { __typename } }`);
+    await gateway.query(`mutation { assignSecondaryClinicians(input: {
+      clientId: "${client(780)}", clinicianIds: ["${clinician(26)}"] }) { __typename } }`);
     expect(await read()).toBe(1);
   });
 });
