@@ -1,17 +1,29 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 
 import { createManualClock, viewerWith } from '../../support/access/viewers.ts';
 import { type Gateway, openGateway } from '../../support/gateway.ts';
 
 let gateway: Gateway;
+/** Reads the same lists with a cache of its own. */
+let other: Gateway;
 let ids: Gateway['sandbox']['ids'];
-let clock: ReturnType<typeof createManualClock>;
-beforeEach(async () => {
-  clock = createManualClock();
+/** Of each test another one. */
+let nth = 0;
+let clinician: string;
+const clock = createManualClock();
+beforeAll(async () => {
   gateway = await openGateway({ clock });
+  other = await openGateway({ sandbox: gateway.sandbox });
   ({ ids } = gateway.sandbox);
 });
-afterEach(() => gateway.close());
+beforeEach(() => {
+  clinician = ids.clinician(nth);
+  nth += 1;
+});
+afterAll(async () => {
+  await other.close();
+  await gateway.close();
+});
 
 const LIST = `query ($first: Int, $after: String, $filter: ClientFilter) { viewer { clinicians {
   clients(first: $first, after: $after, filter: $filter) { nodes { clientId } pageInfo { endCursor } } } } }`;
@@ -20,11 +32,10 @@ const FOUND = { firstName: expect.any(String) };
 
 describe('a look-up in a list whose pages are cached', () => {
   it('finds a new client whom a filter has shown since', async () => {
-    const viewer = await viewerWith(gateway, [`clinician:${ids.clinician(0)}`]);
+    const viewer = await viewerWith(gateway, [`clinician:${clinician}`]);
     await viewer(LIST, { first: 100 });
     clock.advance(100);
-    const id = gateway.sandbox.addClient(ids.clinician(0), 'tail');
-    await using other = await openGateway({ sandbox: gateway.sandbox });
+    const id = gateway.sandbox.addClient(clinician, 'tail');
     const { data } = await other.query('query ($id: ID!) { client(id: $id) { externalId } }', {
       id,
     });
@@ -35,14 +46,13 @@ describe('a look-up in a list whose pages are cached', () => {
   });
 
   it('finds a client who has moved up between two pages that were read seconds apart', async () => {
-    const viewer = await viewerWith(gateway, [`clinician:${ids.clinician(0)}`]);
-    await using other = await openGateway({ sandbox: gateway.sandbox });
-    const others = await viewerWith(other, [`clinician:${ids.clinician(0)}`]);
+    const viewer = await viewerWith(gateway, [`clinician:${clinician}`]);
+    const others = await viewerWith(other, [`clinician:${clinician}`]);
     const { data } = await others(LIST, { first: 100 });
     const clients = data.viewer.clinicians[0].clients.nodes;
     const { pageInfo } = (await viewer(LIST, { first: 20 })).data.viewer.clinicians[0].clients;
     gateway.sandbox.removeClient(clients[0].clientId);
-    gateway.sandbox.addClient(ids.clinician(0), 'tail');
+    gateway.sandbox.addClient(clinician, 'tail');
     clock.advance(3_000);
     const rest = await viewer(LIST, { first: 100, after: pageInfo.endCursor });
     expect(rest.data.viewer.clinicians[0].clients.nodes).not.toContainEqual(clients[20]);
@@ -51,7 +61,7 @@ describe('a look-up in a list whose pages are cached', () => {
   });
 
   it('makes no call for an absent client once the list was read through', async () => {
-    const viewer = await viewerWith(gateway, [`clinician:${ids.clinician(0)}`]);
+    const viewer = await viewerWith(gateway, [`clinician:${clinician}`]);
     await viewer(LIST, { first: 20 });
     clock.advance(3_000);
     const absent = { id: ids.client(1_101) };
@@ -63,8 +73,9 @@ describe('a look-up in a list whose pages are cached', () => {
   });
 
   it('reads no page again that the operation has read a while ago, also if the client is absent', async () => {
-    const [id, other] = [ids.clinician(0), ids.organization(1)];
-    const viewer = await viewerWith(gateway, [`clinician:${id}`, `organization:${other}`]);
+    const grants = [`clinician:${clinician}`, `organization:${ids.organization(1)}`];
+    const viewer = await viewerWith(gateway, grants);
+    gateway.sandbox.resetCounts();
     const { sandbox } = gateway;
     const [ROUTE, BEFORE] = ['GET /clinicians/:id/clients', 'GET /organizations/:id/clinics'];
     const held = Promise.withResolvers<void>();
