@@ -12,6 +12,12 @@ const { examples } = (await import(
 const nameOf = (query: string) => /(?:query|mutation|subscription) (\w+)/.exec(query)?.[1] ?? '';
 const names = examples.map(({ query }) => nameOf(query));
 
+let gateway: Gateway;
+beforeAll(async () => {
+  gateway = await openGateway();
+});
+afterAll(() => gateway.close());
+
 it.each(examples)('has an example that is valid: $query', ({ query }) => {
   expect(validate(schema, parse(query))).toEqual([]);
 });
@@ -22,7 +28,6 @@ it('has comments that fit a window of 1280 pixels', () => {
 });
 
 it('edits a note by its global id, as often as the example is run', async () => {
-  await using gateway = await openGateway();
   const [clients, edit] = examples;
   const { data } = await gateway.query(clients!.query);
   const found = data.organizations.nodes[0].clinics.nodes[0].clients.nodes;
@@ -43,7 +48,6 @@ it('says in the example what the variable is, and where to find it', () => {
 });
 
 it('serves a small page with a strict content security policy', async () => {
-  await using gateway = await openGateway();
   const response = await fetch(`${gateway.url}/graphql`, { headers: { accept: 'text/html' } });
   const policy = response.headers.get('content-security-policy') ?? '';
   expect((await response.text()).length).toBeLessThan(2_000);
@@ -57,23 +61,19 @@ it('serves a small page with a strict content security policy', async () => {
 });
 
 describe.skipIf(process.env['SKIP_CHROMIUM'])('GraphiQL in a browser', { timeout: 60_000 }, () => {
-  let gateway: Gateway;
   let watched: Watched;
   let page: Page;
   const answer = (text: string) => page.locator('.result-window').getByText(text).first();
 
   beforeAll(async () => {
-    gateway = await openGateway();
     watched = await openPage({ width: 1440, height: 900 });
     page = watched.page;
     await page.goto(`${gateway.url}/graphql`);
     await page.getByRole('tab', { name: names[0]! }).waitFor();
   }, 60_000);
-  afterAll(async () => {
-    await watched.close();
-    await gateway.close();
-  });
+  afterAll(() => watched.close());
 
+  const box = (selector: string) => page.locator(selector).boundingBox();
   const openTab = (name: string) => page.getByRole('tab', { name }).click();
   async function giveToken(): Promise<void> {
     await page.getByRole('button', { name: 'Headers' }).click();
@@ -131,46 +131,42 @@ describe.skipIf(process.env['SKIP_CHROMIUM'])('GraphiQL in a browser', { timeout
     expect(kept).not.toContain('Bearer');
   });
 
+  it('shows the same tabs after a reload', async () => {
+    const tabs = page.getByRole('tab');
+    // Any request makes GraphiQL store its tabs.
+    await page.waitForFunction(`localStorage.getItem('graphiql:tabState')`);
+    await page.setViewportSize({ width: 390, height: 844 });
+    await page.reload();
+    await tabs.first().waitFor();
+    expect(await tabs.allInnerTexts()).toEqual(names);
+  });
+
   it('fits a phone: the response is below the query', async () => {
-    const phone = await openPage({ width: 390, height: 844 });
-    await phone.page.goto(`${gateway.url}/graphql`);
-    const box = (selector: string) => phone.page.locator(selector).boundingBox();
-    await phone.page.getByRole('tab', { name: names[0]! }).waitFor();
     const [editors, response, settings] = await Promise.all([
       box('.graphiql-editors'),
       box('.graphiql-response'),
-      phone.page.getByRole('button', { name: /settings/i }).boundingBox(),
+      page.getByRole('button', { name: /settings/i }).boundingBox(),
     ]);
     expect(editors?.width).toBeGreaterThan(300);
     expect(response?.y).toBeGreaterThanOrEqual(editors!.y + editors!.height - 1);
     expect(response!.y + response!.height).toBeLessThanOrEqual(844);
     expect(settings!.y + settings!.height).toBeLessThanOrEqual(844);
-    await phone.page.getByRole('link', { name: 'Live notes' }).click();
-    await phone.page.getByLabel('Access token').waitFor();
-    await phone.close();
   });
 
   it('scrolls in a low window instead of overlapping', async () => {
     // 1280 × 800 at a zoom of 200 %.
-    const zoomed = await openPage({ width: 640, height: 400 });
-    await zoomed.page.goto(`${gateway.url}/graphql`);
-    const box = (selector: string) => zoomed.page.locator(selector).boundingBox();
-    await zoomed.page.getByRole('tab', { name: names[0]! }).waitFor();
+    await page.setViewportSize({ width: 640, height: 400 });
     const [tools, response] = await Promise.all([
       box('.graphiql-editor-tools'),
       box('.graphiql-response'),
     ]);
     expect(response?.y).toBeGreaterThanOrEqual(tools!.y + tools!.height);
-    await zoomed.close();
   });
 
-  it('shows the same tabs after a reload', async () => {
-    const tabs = page.getByRole('tab');
-    // Any request makes GraphiQL store its tabs.
-    await page.waitForFunction(`localStorage.getItem('graphiql:tabState')`);
-    await page.reload();
-    await tabs.first().waitFor();
-    expect(await tabs.allInnerTexts()).toEqual(names);
+  it('leads to live notes on a phone', async () => {
+    await page.setViewportSize({ width: 390, height: 844 });
+    await page.getByRole('link', { name: 'Live notes' }).click();
+    await page.getByLabel('Access token').waitFor();
   });
 
   it('contacts no other host, workers and fonts included', () => {
