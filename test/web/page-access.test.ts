@@ -1,8 +1,8 @@
 import type { Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 
-import { type Gateway, openGateway } from '../support/gateway.ts';
-import { nameOfClinician, openLiveNotes } from '../support/live-notes.ts';
+import type { Gateway } from '../support/gateway.ts';
+import { type LiveNotes, nameOfClinician, shareLiveNotes } from '../support/live-notes.ts';
 
 const focusedText = (page: Page) =>
   page.evaluate<string>('document.activeElement.textContent.trim()');
@@ -39,17 +39,17 @@ describe.skipIf(process.env['SKIP_CHROMIUM'])(
   { timeout: 60_000 },
   () => {
     let gateway: Gateway;
+    let notes: LiveNotes;
+    let page: Page;
     let clinician: string;
-
+    shareLiveNotes((...opened) => ([gateway, notes] = opened));
     beforeAll(async () => {
-      gateway = await openGateway();
+      page = notes.page;
       clinician = await nameOfClinician(gateway, 1);
-    }, 60_000);
-    afterAll(() => gateway.close());
+    });
 
     it('allows find, select, open and edit by keyboard only', async () => {
-      const notes = await openLiveNotes(gateway);
-      const { page } = notes;
+      await page.goto(gateway.url);
       await page.getByRole('link', { name: clinician, exact: true }).waitFor();
       await page.locator('#find').focus();
       await page.keyboard.type(clinician);
@@ -77,12 +77,10 @@ describe.skipIf(process.env['SKIP_CHROMIUM'])(
       await page.getByRole('tabpanel', { name: 'Scores' }).waitFor();
       await page.keyboard.press('Home');
       await page.getByRole('tabpanel', { name: 'Transcript' }).waitFor();
-      await notes.close();
     });
 
     it('keeps the focus where it is when events arrive', async () => {
-      const notes = await openLiveNotes(gateway);
-      const { page } = notes;
+      await page.goto(gateway.url);
       await page.getByRole('link', { name: clinician, exact: true }).click();
       await notes.live();
       await notes.rows.nth(1).focus();
@@ -90,12 +88,9 @@ describe.skipIf(process.env['SKIP_CHROMIUM'])(
       gateway.sandbox.startSession(gateway.sandbox.ids.client(27));
       await notes.rows.filter({ hasText: 'Today' }).filter({ hasText: 'Ready' }).first().waitFor();
       expect(await focusedText(page)).toBe(held);
-      await notes.close();
     });
 
     it('leaves the focus at the last row after the last "Show more"', async () => {
-      const notes = await openLiveNotes(gateway);
-      const { page } = notes;
       await notes.follow({ list: gateway.sandbox.ids.client(0) });
       const more = page.getByRole('button', { name: 'Show more sessions' });
       await more.press('Enter');
@@ -106,15 +101,14 @@ describe.skipIf(process.env['SKIP_CHROMIUM'])(
       await moreClients.press('Enter');
       await moreClients.waitFor({ state: 'hidden' });
       await page.locator('#clients li:last-child a:focus').waitFor();
-      await notes.close();
     });
 
     it.each([[[360]], [[1024, 1440]]])(
       'fits windows of %j pixels, and every control has a name',
       async (widths) => {
         const height = 740;
-        const notes = await openLiveNotes(gateway, { width: widths[0]!, height });
-        const { page } = notes;
+        await page.setViewportSize({ width: widths[0]!, height });
+        await page.goto(gateway.url);
         const checked = async () => {
           const wide =
             'document.documentElement.scrollWidth - document.documentElement.clientWidth';
@@ -143,14 +137,12 @@ describe.skipIf(process.env['SKIP_CHROMIUM'])(
         await checked();
         await page.goBack();
         await notes.rows.first().waitFor();
-        expect(notes.problems).toEqual([]);
-        await notes.close();
+        await page.setViewportSize({ width: 1280, height: 800 });
       },
     );
 
     it('has enough contrast in the light and in the dark scheme', async () => {
-      const notes = await openLiveNotes(gateway);
-      const { page } = notes;
+      await page.goto(gateway.url);
       await page.getByRole('link', { name: clinician, exact: true }).click();
       await notes.rows.first().click();
       await page.locator('#note h4').first().waitFor();
@@ -159,7 +151,10 @@ describe.skipIf(process.env['SKIP_CHROMIUM'])(
         await page.emulateMedia({ colorScheme });
         expect([colorScheme, await page.evaluate(CONTRAST)]).toEqual([colorScheme, []]);
       }
-      await notes.close();
+    });
+
+    it('logs no error', () => {
+      expect(notes.problems).toEqual([]);
     });
   },
 );

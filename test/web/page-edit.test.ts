@@ -2,7 +2,7 @@ import type { Locator } from 'playwright-core';
 import { beforeEach, describe, expect, it } from 'vitest';
 
 import type { Gateway } from '../support/gateway.ts';
-import { type LiveNotes, openLiveNotes, shareLiveNotes } from '../support/live-notes.ts';
+import { type LiveNotes, shareLiveNotes } from '../support/live-notes.ts';
 
 const colourOf = (text: Locator): Promise<string> =>
   text.evaluate('(element) => getComputedStyle(element).color');
@@ -126,14 +126,15 @@ describe.skipIf(process.env['SKIP_CHROMIUM'])('the magic edit', { timeout: 60_00
   });
 
   it('reaches the magic edit at 1024 × 800 without scrolling, and not over the note in a low window', async () => {
-    const small = await openLiveNotes(gateway, { width: 1024, height: 800 });
-    await small.rows.first().click();
-    const box = await small.page.getByRole('button', { name: 'Rewrite note' }).boundingBox();
+    const { page } = notes;
+    await page.setViewportSize({ width: 1024, height: 800 });
+    await page.goto(gateway.url);
+    await notes.rows.first().click();
+    const box = await page.getByRole('button', { name: 'Rewrite note' }).boundingBox();
     expect(box && box.y + box.height).toBeLessThan(800);
-    await small.page.setViewportSize({ width: 1024, height: 700 });
-    const note = await small.page.locator('#note').boundingBox();
-    const form = await small.page.locator('#edit').boundingBox();
+    await page.setViewportSize({ width: 1024, height: 700 });
+    const note = await page.locator('#note').boundingBox();
+    const form = await page.locator('#edit').boundingBox();
     expect(form?.y).toBeGreaterThanOrEqual(note!.y + note!.height);
-    await small.close();
   });
 });

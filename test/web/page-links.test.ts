@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 
 import { type Gateway, tokenFor } from '../support/gateway.ts';
-import { type LiveNotes, openLiveNotes, shareLiveNotes } from '../support/live-notes.ts';
+import { type LiveNotes, shareLiveNotes } from '../support/live-notes.ts';
 
 const UNKNOWN_ID = '11111111-1111-4111-8111-111111111111';
 
@@ -152,6 +152,21 @@ describe.skipIf(process.env['SKIP_CHROMIUM'])('live notes by link', { timeout: 6
     await notes.live();
   });
 
+  it('reaches the transcript on a phone with one tap', async () => {
+    const { page } = notes;
+    await page.setViewportSize({ width: 390, height: 844 });
+    await page.goto(gateway.url);
+    await notes.rows.first().click();
+    const button = page.locator('#jump').getByRole('button', { name: 'Transcript' });
+    expect((await button.boundingBox())?.y).toBeLessThan(844);
+    await button.click();
+    const first = page.locator('.transcript li').first();
+    await expect.poll(async () => (await first.boundingBox())?.y).toBeLessThan(300);
+    await page.locator('#skip').press('Enter');
+    await page.locator('#detail-title:focus').waitFor();
+    await page.setViewportSize({ width: 1280, height: 800 });
+  });
+
   it('asks a viewer of several clinicians to choose one', async () => {
     const { page } = notes;
     const grants = [2, 3].map((nth) => `clinician:${gateway.sandbox.ids.clinician(nth)}`);
@@ -176,19 +191,6 @@ describe.skipIf(process.env['SKIP_CHROMIUM'])('live notes by link', { timeout: 6
     >(`import('/assets/words.js').then((w) =>
       [w.plainWords('soap'), w.plainWords('dap_note'), w.plainWords('birp'), w.plainWords('medication_management'), w.assessmentName('phq9'), w.initialsOf({ firstName: '𠮷野', lastName: 'O’Brien' })])`);
     expect(words).toEqual(['SOAP', 'DAP note', 'BIRP', 'Medication management', 'PHQ-9', '𠮷O']);
-  });
-
-  it('reaches the transcript on a phone with one tap', async () => {
-    const phone = await openLiveNotes(gateway, { width: 390, height: 844 });
-    await phone.rows.first().click();
-    const button = phone.page.locator('#jump').getByRole('button', { name: 'Transcript' });
-    expect((await button.boundingBox())?.y).toBeLessThan(844);
-    await button.click();
-    const first = phone.page.locator('.transcript li').first();
-    await expect.poll(async () => (await first.boundingBox())?.y).toBeLessThan(300);
-    await phone.page.locator('#skip').press('Enter');
-    await phone.page.locator('#detail-title:focus').waitFor();
-    await phone.close();
   });
 
   it('logs no error', () => {

@@ -2,12 +2,7 @@ import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 
 import type { Gateway } from '../support/gateway.ts';
-import {
-  type LiveNotes,
-  nameOfClinician,
-  openLiveNotes,
-  shareLiveNotes,
-} from '../support/live-notes.ts';
+import { type LiveNotes, nameOfClinician, shareLiveNotes } from '../support/live-notes.ts';
 
 const dateIn = async (page: Page) =>
   (await page.locator('#detail-hint').textContent())?.split(' · ')[0];
@@ -149,15 +144,15 @@ describe.skipIf(process.env['SKIP_CHROMIUM'])('live notes', { timeout: 60_000 },
   });
 
   it('says "Today" until the day ends', async () => {
-    const other = await openLiveNotes(gateway);
-    await other.live();
-    const today = other.rows.filter({ hasText: 'Today' });
+    const { page } = notes;
+    await page.goto(gateway.url);
+    await notes.live();
+    const today = notes.rows.filter({ hasText: 'Today' });
     gateway.sandbox.startSession(gateway.sandbox.ids.client(6));
     await today.filter({ hasText: await notes.nameOf(6) }).waitFor();
-    await other.page.clock.setFixedTime(Date.now() + 86_400_000);
+    await page.clock.setFixedTime(Date.now() + 86_400_000);
     gateway.sandbox.startSession(gateway.sandbox.ids.client(8));
     await expect.poll(() => today.count()).toBe(0);
-    await other.close();
   });
 
   it('logs no error and contacts no other host', () => {

@@ -1,12 +1,13 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 
 import { readConfig } from '../../src/config.ts';
 import { createLog } from '../../src/observability/log.ts';
 import { openServer } from '../../src/server.ts';
-import { openPage } from '../support/browser.ts';
+import { type Watched, openPage } from '../support/browser.ts';
 import { type Gateway, openGateway, tokenFor } from '../support/gateway.ts';
 import { nameOfClinician } from '../support/live-notes.ts';
 
@@ -15,19 +16,32 @@ describe.skipIf(process.env['SKIP_CHROMIUM'])(
   { timeout: 60_000 },
   () => {
     let gateway: Gateway;
+    let watched: Watched;
+    let page: Page;
+    let earlierProblems = 0;
+    const problems = () => watched.problems.slice(earlierProblems);
 
     beforeAll(async () => {
       gateway = await openGateway();
+      watched = await openPage();
+      page = watched.page;
+      await page.goto(gateway.url);
     }, 60_000);
-    afterAll(() => gateway.close());
+    afterAll(async () => {
+      await watched?.close();
+      await gateway?.close();
+    });
+    beforeEach(async () => {
+      await page.evaluate('sessionStorage.clear()');
+      earlierProblems = watched.problems.length;
+      await page.goto(gateway.url);
+    });
 
     it('asks for a token first, rejects a wrong one, and discards it on signing out', async () => {
-      const { page, problems, close } = await openPage();
-      await page.goto(gateway.url);
       await page.getByLabel('Access token').waitFor();
       await page.getByText('Not signed in').waitFor();
       expect(await page.getByText('everybody here is made up').isVisible()).toBe(false);
-      expect(problems).toEqual([]);
+      expect(problems()).toEqual([]);
       // Not every character can be in a header.
       await page.getByLabel('Access token').fill('“nonsense”');
       await page.keyboard.press('Enter');
@@ -39,26 +53,20 @@ describe.skipIf(process.env['SKIP_CHROMIUM'])(
       await page.getByRole('button', { name: 'Sign out' }).click();
       await page.getByLabel('Access token').waitFor();
       expect(await page.evaluate('sessionStorage.length + localStorage.length')).toBe(0);
-      await close();
     });
 
     it('shows a clinician their own sessions at once', async () => {
-      const { page, problems, close } = await openPage();
       const token = await tokenFor([`clinician:${gateway.sandbox.ids.clinician(2)}`]);
-      await page.goto(gateway.url);
       await page.getByLabel('Access token').fill(token);
       await page.keyboard.press('Enter');
       await page.locator('#state[data-state=live]').waitFor();
       const name = await nameOfClinician(gateway, 2);
       expect(await page.locator('#feed-title').textContent()).toBe(name);
       expect(await page.locator('#sessions a').count()).toBeGreaterThan(5);
-      expect(problems).toEqual([]);
-      await close();
+      expect(problems()).toEqual([]);
     });
 
     it('asks again when the token has expired', async () => {
-      const { page, close } = await openPage();
-      await page.goto(gateway.url);
       const grant = `clinician:${gateway.sandbox.ids.clinician(2)}`;
       await page.getByLabel('Access token').fill(await tokenFor([grant], { expiresInSeconds: 3 }));
       await page.keyboard.press('Enter');
@@ -66,17 +74,14 @@ describe.skipIf(process.env['SKIP_CHROMIUM'])(
       await page.getByText('expired').waitFor();
       expect(await page.getByLabel('Access token').isVisible()).toBe(true);
       expect(await page.locator('#panes').isVisible()).toBe(false);
-      await close();
     });
 
     it('shows the next viewer nothing that the one before had open', async () => {
-      const { page, close } = await openPage();
       const signIn = async (nth: number) => {
         const token = await tokenFor([`clinician:${gateway.sandbox.ids.clinician(nth)}`]);
         await page.getByLabel('Access token').fill(token);
         await page.keyboard.press('Enter');
       };
-      await page.goto(gateway.url);
       await signIn(2);
       await page.locator('#sessions a').first().click();
       await page.locator('#note h4').first().waitFor();
@@ -96,14 +101,12 @@ describe.skipIf(process.env['SKIP_CHROMIUM'])(
       await page.getByText('There is no such session').waitFor();
       expect(await page.locator('#note').isVisible()).toBe(false);
       expect(await page.locator('#instructions').inputValue()).toBe('');
-      await close();
     });
 
     it('asks for nothing in a sandbox without AUTH_*', async () => {
       const dir = mkdtempSync(join(tmpdir(), 'partner-graph-open-'));
       const config = readConfig({ PORT: '0', EVENT_STORE_DIR: dir, SANDBOX_PULSE_MS: '0' });
       const server = await openServer(config, createLog('silent'));
-      const { page, problems, close } = await openPage();
       await page.goto(server.url);
       await page.locator('#state[data-state=live]').waitFor();
       await page.getByText('everybody here is made up').waitFor();
@@ -111,8 +114,7 @@ describe.skipIf(process.env['SKIP_CHROMIUM'])(
       expect(await page.getByRole('button', { name: 'Sign out' }).isVisible()).toBe(false);
       const graphiql = await fetch(`${server.url}/graphql`, { headers: { accept: 'text/html' } });
       expect(await graphiql.text()).not.toContain('token-notice');
-      expect(problems).toEqual([]);
-      await close();
+      expect(problems()).toEqual([]);
       await server[Symbol.asyncDispose]();
       rmSync(dir, { recursive: true, force: true });
     });
