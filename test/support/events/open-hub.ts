@@ -62,5 +62,6 @@ export const turn = (): Promise<void> => new Promise((resolve) => setImmediate(r
 /** Resolves once the hub has delivered every event in the log. */
 export async function caughtUp(hub: EventHub, log: EventLog): Promise<void> {
   const { newest } = await log.bounds();
-  while (hub.position < newest) await turn();
+  let isApplied = false;
+  while (!isApplied) isApplied = await hub.whenApplied(newest);
 }
