@@ -1,4 +1,4 @@
-import { spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -9,7 +9,6 @@ import { readConfig } from '../../src/config.ts';
 import { createLog } from '../../src/observability/log.ts';
 import { type Server, openServer } from '../../src/server.ts';
 import { type Block, blocksOf, root } from '../support/clients/pages.ts';
-import { shell } from '../support/clients/shell.ts';
 import { openEmbedded } from '../../src/store/sqlite/open.ts';
 import { type Gateway, TEST_SECRET, openGateway, tokenFor } from '../support/gateway.ts';
 
@@ -20,6 +19,29 @@ const versions: Readonly<Record<string, string>> = {
 };
 
 const hasCurl = spawnSync('curl', ['--version']).error === undefined;
+
+/** Runs a command as a reader would, from the repository; ends it as soon as `enough` holds. */
+function shell(
+  command: string,
+  env: Readonly<Record<string, string>>,
+  enough: (output: string) => boolean = () => false,
+): Promise<{ code: number | null; output: string }> {
+  const { PATH, HOME, TMPDIR } = process.env;
+  const given = { PATH, HOME, TMPDIR, ...env };
+  return new Promise((resolve, reject) => {
+    const child = spawn('sh', ['-euc', command], { cwd: root, env: given, detached: true });
+    let output = '';
+    const take = (chunk: Buffer): void => {
+      output += chunk.toString();
+      // The whole group: what is to be ended is the shell's own child.
+      if (enough(output) && child.pid) process.kill(-child.pid, 'SIGTERM');
+    };
+    child.stdout.on('data', take);
+    child.stderr.on('data', take);
+    child.on('error', reject);
+    child.on('close', (code) => resolve({ code, output }));
+  });
+}
 
 /** These would install, never end, or take minutes, so only the names in them are checked. */
 const isOnlyRead = ({ text }: Block) =>

@@ -36,16 +36,13 @@ describe('a signed delivery', () => {
     await using store = await openTestStore();
     await using receiver = await openWebhookReceiver(store);
     const json = delivery('progress_note_generated');
-    const answers = await Promise.all(Array.from({ length: 20 }, () => receiver.deliver(json)));
-    for (let i = 20; i < 200; i += 20)
-      answers.push(
-        ...(await Promise.all(Array.from({ length: 20 }, () => receiver.deliver(json)))),
-      );
+    const deliverMany = () => Promise.all(Array.from({ length: 20 }, () => receiver.deliver(json)));
+    const answers = [...(await deliverMany()), ...(await deliverMany())];
     expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
     expect((await store.log.read(0, 10)).events).toHaveLength(1);
     expect(receiver.counts).toEqual({
       accepted: 1,
-      copy: 199,
+      copy: 39,
     });
   });
 
