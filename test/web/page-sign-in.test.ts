@@ -68,7 +68,7 @@ describe.skipIf(process.env['SKIP_CHROMIUM'])(
 
     it('asks again when the token has expired', async () => {
       const grant = `clinician:${gateway.sandbox.ids.clinician(2)}`;
-      await page.getByLabel('Access token').fill(await tokenFor([grant], { expiresInSeconds: 3 }));
+      await page.getByLabel('Access token').fill(await tokenFor([grant], { expiresInSeconds: 6 }));
       await page.keyboard.press('Enter');
       await page.locator('#state[data-state=live]').waitFor();
       await page.getByText('expired').waitFor();
