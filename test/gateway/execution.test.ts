@@ -137,24 +137,26 @@ function shown(result: ExecutionResult) {
   return JSON.parse(JSON.stringify({ data: result.data, errors }));
 }
 
+/** One for all errors: a stack takes time to make. */
+const absent = new NotFound();
+
 it('one error of very many that differ only in list indices is returned', () => {
-  const nodes = Array.from({ length: 1_500 }, () => ({ name: null, email: null }));
+  const nodes = Array.from({ length: 501 }, () => ({ name: null, email: null }));
   const errorAt = (...path: (string | number)[]) =>
-    new GraphQLError('x', { path, originalError: new NotFound() });
-  const ofSome = nodes.slice(0, 999).map((_, index) => errorAt('nodes', index, 'name'));
+    new GraphQLError('x', { path, originalError: absent });
   const ofAll = nodes.flatMap((_, n) => [
     errorAt('nodes', n, 'name'),
     errorAt('nodes', n, 'email'),
   ]);
-  expect(shown({ data: { nodes }, errors: ofSome }).errors).toHaveLength(999);
+  expect(shown({ data: { nodes }, errors: ofAll.slice(0, 1_000) }).errors).toHaveLength(1_000);
   const bug = new GraphQLError('x', {
-    path: ['nodes', 700, 'name'],
+    path: ['nodes', 400, 'name'],
     originalError: new TypeError(),
   });
   expect(shown({ data: { nodes }, errors: [...ofAll, bug] }).errors).toMatchObject([
     { path: ['nodes', 0, 'email'] },
     { path: ['nodes', 0, 'name'] },
-    { path: ['nodes', 700, 'name'], extensions: { code: 'INTERNAL_SERVER_ERROR' } },
+    { path: ['nodes', 400, 'name'], extensions: { code: 'INTERNAL_SERVER_ERROR' } },
   ]);
   expect(shown({ data: { nodes }, errors: ofAll }).errors).toMatchObject([
     { path: ['nodes', 0, 'email'] },
@@ -163,25 +165,26 @@ it('one error of very many that differ only in list indices is returned', () => 
 });
 
 it('the order of very many errors does not show which one occurred first', () => {
-  const nodes = Array.from({ length: 1_500 }, () => ({ name: null }));
+  const nodes = Array.from({ length: 1_001 }, () => ({ name: null }));
   const errors = nodes.map((_, n) => {
-    return new GraphQLError('x', { path: ['nodes', n, 'name'], originalError: new NotFound() });
+    return new GraphQLError('x', { path: ['nodes', n, 'name'], originalError: absent });
   });
   const late = [...errors.slice(700), ...errors.slice(0, 700)];
   expect(shown({ data: { nodes }, errors: late }).errors).toMatchObject([
-    { path: ['nodes', 0, 'name'], extensions: { count: 1_500 } },
+    { path: ['nodes', 0, 'name'], extensions: { count: 1_001 } },
   ]);
 });
 
 it('an error that stands for many is not left out with the null of one row', () => {
-  const nodes = Array.from({ length: 1_500 }, () => null);
+  const nodes = Array.from({ length: 1_001 }, () => null);
   const errorOf = (name: string, n: number, originalError: Error) =>
     new GraphQLError('x', { path: ['nodes', n, name], originalError });
-  const errors = nodes.map((_, n) => errorOf('b', n, new CodedError('TIMEOUT', 'x')));
-  const all = [errorOf('a', 0, new NotFound()), ...errors];
+  const late = new CodedError('TIMEOUT', 'x');
+  const errors = nodes.map((_, n) => errorOf('b', n, late));
+  const all = [errorOf('a', 0, absent), ...errors];
   expect(shown({ data: { nodes }, errors: all }).errors).toMatchObject([
     { path: ['nodes', 0, 'a'] },
-    { path: ['nodes', 1, 'b'], extensions: { count: 1_499 } },
+    { path: ['nodes', 1, 'b'], extensions: { count: 1_000 } },
   ]);
 });
 

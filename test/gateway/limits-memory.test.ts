@@ -14,8 +14,8 @@ setFlagsFromString('--expose-gc');
 const collectGarbage = runInNewContext('gc') as () => void;
 
 const MB = 1024 * 1024;
-/** Their syntax trees take some 90 MB together. */
-const DENSE_DOCUMENTS = 200;
+/** Their syntax trees take some 29 MB together. */
+const DENSE_DOCUMENTS = 130;
 
 function heapUsed(): number {
   collectGarbage();
@@ -24,7 +24,7 @@ function heapUsed(): number {
 
 describe('memory', { timeout: 120_000 }, () => {
   it.each([
-    ['less than 32 MB where 200 distinct documents are executed', 'E', undefined, 32],
+    ['less than 16 MB where 130 distinct documents are executed', 'E', undefined, 16],
     ['less than 8 MB where as many are rejected', 'R', 'nope', 8],
   ])('grows by %s', async (_, name, field, megabytes) => {
     await using gateway = await openGateway();
@@ -36,7 +36,7 @@ describe('memory', { timeout: 120_000 }, () => {
     expect((heapUsed() - before) / MB).toBeLessThan(megabytes);
   });
 
-  it('grows by less than 8 MB where 300 distinct documents are compiled', async () => {
+  it('grows by less than 8 MB where 100 distinct documents are compiled', async () => {
     const program = ['--expose-gc', 'test/support/graph/compile-documents.ts'];
     const { stdout } = await promisify(execFile)(process.execPath, program);
     expect(Number.parseFloat(stdout)).toBeLessThan(8);
@@ -62,7 +62,7 @@ describe('memory', { timeout: 120_000 }, () => {
     for (const socket of sockets) socket[Symbol.dispose]();
   });
 
-  it('does not grow by thirty syntax errors of 5 MB each', async () => {
+  it('does not grow by ten syntax errors of 5 MB each', async () => {
     await using gateway = await openGateway();
     const authorization = `Bearer ${await tokenFor(['partner'])}`;
     const headers = { 'Content-Type': 'application/json', Authorization: authorization };
@@ -74,7 +74,7 @@ describe('memory', { timeout: 120_000 }, () => {
     expect(await send(-1)).toMatch(/^HTTP\/1.1 413/);
     const before = heapUsed();
     const responses = [];
-    for (let i = 0; i < 30; i += 1) responses.push((await send(i)).slice(0, 12));
+    for (let i = 0; i < 10; i += 1) responses.push((await send(i)).slice(0, 12));
     expect(new Set(responses)).toEqual(new Set(['HTTP/1.1 413']));
     expect(heapUsed() - before).toBeLessThan(5 * MB);
   });
