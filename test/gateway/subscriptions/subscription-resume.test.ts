@@ -84,17 +84,17 @@ describe('resuming from a cursor', () => {
     await using gateway = await openGateway();
     const after = await cursorNow(gateway);
     const all = [subscribeTo(clientOf(gateway), EVENTS, { after })];
-    const received = [all[0]!.take(320)];
+    const received = [all[0]!.take(160)];
     for (let round = 1; round <= 8; round += 1) {
-      gateway.sandbox.burst(40);
+      gateway.sandbox.burst(20);
       // Each replays what came before, and joins while more events arrive.
       const results = subscribeTo(clientOf(gateway), EVENTS, { after });
       all.push(results);
-      received.push(results.take(320));
+      received.push(results.take(160));
       if (round % 4 === 0) await gateway.sandbox.delivered();
     }
-    const wanted = await logged(gateway, after, 320);
-    expect(new Set(wanted).size).toBe(320);
+    const wanted = await logged(gateway, after, 160);
+    expect(new Set(wanted).size).toBe(160);
     for (const results of await Promise.all(received))
       expect(results.map(cursorOf)).toEqual(wanted);
     // All are served by one stream now.
