@@ -1,16 +1,20 @@
 import { readFileSync } from 'node:fs';
 
-import { describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
-import { NO_LOSSES, openDeployment } from '../../support/faults/deployment.ts';
+import { type Deployment, NO_LOSSES, openDeployment } from '../../support/faults/deployment.ts';
 import { gauge, until } from '../../support/ws/raw-socket.ts';
 
-const preload = ['test/support/faults/process/block-loop.ts'];
 const read = (path: string) => readFileSync(new URL(`../../../${path}`, import.meta.url), 'utf8');
 
-describe.concurrent('a server whose event loop is blocked', { timeout: 120_000 }, () => {
+describe('a server whose event loop is blocked', { timeout: 120_000 }, () => {
+  let deployment: Deployment;
+  beforeAll(async () => {
+    deployment = await openDeployment({ preload: ['test/support/faults/process/block-loop.ts'] });
+  });
+  afterAll(() => deployment[Symbol.asyncDispose]());
+
   it('for two seconds loses no webhook and no socket, and reports the delay', async () => {
-    await using deployment = await openDeployment({ preload, env: { BLOCK_MS: '2000' } });
     const { sender, follower, settle } = await deployment.load();
     const lag = () => gauge(deployment.server, 'nodejs_eventloop_lag_max_seconds');
     deployment.server.signal('SIGUSR2');
@@ -21,7 +25,6 @@ describe.concurrent('a server whose event loop is blocked', { timeout: 120_000 }
   });
 
   it('for good fails its liveness probe, and loses nothing when it is killed', async () => {
-    await using deployment = await openDeployment({ preload, env: { BLOCK_MS: '600000' } });
     const { server } = deployment;
     const { sender, settle } = await deployment.load();
     const isAlive = () =>
@@ -29,7 +32,7 @@ describe.concurrent('a server whose event loop is blocked', { timeout: 120_000 }
         .then(({ ok }) => ok)
         .catch(() => false);
     await until(isAlive);
-    server.signal('SIGUSR2');
+    server.signal('SIGUSR1');
     let failures = 0;
     await until(async () => {
       failures = (await isAlive()) ? 0 : failures + 1;

@@ -2,16 +2,21 @@ import { once } from 'node:events';
 import { Agent, type IncomingMessage, type RequestOptions, request } from 'node:http';
 import { type Socket, connect } from 'node:net';
 
-import { describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
-import { NO_LOSSES, openDeployment } from '../../support/faults/deployment.ts';
+import { type Deployment, NO_LOSSES, openDeployment } from '../../support/faults/deployment.ts';
 import { noteEvent, sendOne, signed } from '../../support/faults/sender.ts';
 import { tokenFor } from '../../support/gateway.ts';
 import { dial, dialIn, until } from '../../support/ws/raw-socket.ts';
 
-describe.concurrent('a process', { timeout: 120_000 }, () => {
-  it('that runs out of file descriptors serves open connections, and later new ones', async () => {
-    await using deployment = await openDeployment({ under: ['prlimit', '--nofile=256'] });
+describe('a process with 256 file descriptors', { timeout: 120_000 }, () => {
+  let deployment: Deployment;
+  beforeAll(async () => {
+    deployment = await openDeployment({ under: ['prlimit', '--nofile=256'] });
+  });
+  afterAll(() => deployment[Symbol.asyncDispose]());
+
+  it('that runs out of them serves open connections, and later new ones', async () => {
     const { server, sandbox } = deployment;
     const port = Number(new URL(server.url).port);
     const agent = new Agent({ keepAlive: true, maxSockets: 1 });
@@ -51,7 +56,6 @@ describe.concurrent('a process', { timeout: 120_000 }, () => {
   });
 
   it('whose connections are all idle after a request serves new ones', async () => {
-    await using deployment = await openDeployment({ under: ['prlimit', '--nofile=256'] });
     const { server } = deployment;
     const agent = new Agent({ keepAlive: true });
     const health = (options: RequestOptions) => {
@@ -70,7 +74,6 @@ describe.concurrent('a process', { timeout: 120_000 }, () => {
   });
 
   it('whose connections were all busy at once, and are idle now, serves new ones', async () => {
-    await using deployment = await openDeployment({ under: ['prlimit', '--nofile=256'] });
     const { server, sandbox } = deployment;
     const agent = new Agent({ keepAlive: true });
     const authorization = `Bearer ${await tokenFor(['partner'])}`;
@@ -97,8 +100,12 @@ describe.concurrent('a process', { timeout: 120_000 }, () => {
     expect(response.statusCode).toBe(200);
     agent.destroy();
   });
+});
 
-  it('that is short of memory rejects queries and sockets, and still accepts webhooks', async () => {
+it(
+  'rejects queries and sockets while it is short of memory, and still accepts webhooks',
+  { timeout: 120_000 },
+  async () => {
     const preload = ['test/support/faults/process/hog-memory.ts'];
     await using deployment = await openDeployment({
       preload,
@@ -126,5 +133,5 @@ describe.concurrent('a process', { timeout: 120_000 }, () => {
     server.signal('SIGUSR1');
     await until(async () => (await ask()).status === 200);
     expect(await settle()).toEqual(NO_LOSSES);
-  });
-});
+  },
+);

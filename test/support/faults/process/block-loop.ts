@@ -1,5 +1,5 @@
-/** Loaded before the server: blocks its event loop for BLOCK_MS at SIGUSR2. */
-const forMs = Number(process.env['BLOCK_MS'] ?? '0');
+/** Loaded before the server: blocks its event loop at SIGUSR2 for two seconds, and at SIGUSR1 for good. */
 const neverNotified = new Int32Array(new SharedArrayBuffer(4));
 
-process.on('SIGUSR2', () => void Atomics.wait(neverNotified, 0, 0, forMs));
+process.on('SIGUSR2', () => void Atomics.wait(neverNotified, 0, 0, 2_000));
+process.on('SIGUSR1', () => void Atomics.wait(neverNotified, 0, 0));
