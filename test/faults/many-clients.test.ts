@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import type { Socket } from 'node:net';
 
-import { describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { freePort } from '../support/free-port.ts';
 import {
@@ -16,7 +16,7 @@ import {
 } from '../support/faults/many-clients.ts';
 import { openIssuer } from '../support/faults/issuer.ts';
 import { createReconnectingClient } from '../support/faults/reconnecting-client.ts';
-import { openDeployment } from '../support/faults/deployment.ts';
+import { type Deployment, openDeployment } from '../support/faults/deployment.ts';
 import { sendOne } from '../support/faults/sender.ts';
 import { type Gateway, openGateway, tokenFor } from '../support/gateway.ts';
 import { dialIn, gauge, subscribe, until } from '../support/ws/raw-socket.ts';
@@ -35,8 +35,13 @@ const noteOf = (times: number) =>
   Array.from({ length: times }, (_, i) => `note${i}: note raw${i}: raw`).join(' ');
 
 describe(`${CLIENTS} clients`, TEST_OPTIONS, () => {
+  let deployment: Deployment;
+  beforeAll(async () => {
+    deployment = await openDeployment({ env: { LIMIT_SOCKETS_PER_VIEWER: '10000' } });
+  });
+  afterAll(() => deployment[Symbol.asyncDispose]());
+
   it('with two idle connections each do not block new requests', async () => {
-    await using deployment = await openDeployment();
     const { url } = deployment.server;
     const sockets = await inBatches(2 * CLIENTS, async () => {
       const socket = await connected(url);
@@ -83,7 +88,6 @@ describe(`${CLIENTS} clients`, TEST_OPTIONS, () => {
   });
 
   it('that stop reading are closed with 1013, and do not delay one that reads', async () => {
-    await using deployment = await openDeployment({ env: { LIMIT_SOCKETS_PER_VIEWER: '10000' } });
     const { server, sandbox } = deployment;
     const gateway = server as unknown as Gateway;
     const token = await tokenFor(['partner']);
@@ -122,8 +126,8 @@ describe(`${CLIENTS} clients`, TEST_OPTIONS, () => {
   const inFull = isFull ? it : () => undefined;
   inFull('are not affected by one reader that stalls, which is closed with 1013', async () => {
     const events = 2 * CLIENTS;
-    await using deployment = await openDeployment();
-    const { server, sandbox } = deployment;
+    await using own = await openDeployment();
+    const { server, sandbox } = own;
     const gateway = server as unknown as Gateway;
     const token = await tokenFor(['partner']);
     const query = `subscription { noteReady { cursor progressNote { ${noteOf(1)} } } }`;
@@ -156,22 +160,22 @@ describe(`${CLIENTS} clients`, TEST_OPTIONS, () => {
     await using issuer = await openIssuer();
     const port = await freePort();
     const env = { PORT: String(port), ...issuer.env };
-    await using deployment = await openDeployment({ env });
-    const { sandbox } = deployment;
+    await using restarted = await openDeployment({ env });
+    const { sandbox } = restarted;
     const tokens = await inBatches(CLIENTS, (i) => issuer.token(`viewer-${i}`));
-    const clients = tokens.map((token) => createReconnectingClient(deployment.server.url, token));
+    const clients = tokens.map((token) => createReconnectingClient(restarted.server.url, token));
     await Promise.all(clients.map(async (client) => client.connected(1)));
-    await deployment.server.kill();
+    await restarted.server.kill();
     const fetches = issuer.fetches();
     sandbox.resetCounts();
     const began = performance.now();
-    await deployment.start();
+    await restarted.start();
     await Promise.all(clients.map(async (client) => client.connected(2)));
-    const gateway = deployment.server as unknown as Gateway;
+    const gateway = restarted.server as unknown as Gateway;
     await eventually(async () => (await gauge(gateway, 'gateway_subscriptions')) === CLIENTS);
     record('all back after', `${((performance.now() - began) / 1_000).toFixed(1)} s`);
     expect(performance.now() - began).toBeLessThan(30_000);
-    sandbox.deliverTo(`${deployment.server.url}/webhooks`);
+    sandbox.deliverTo(`${restarted.server.url}/webhooks`);
     sandbox.startSession(sandbox.ids.client(0), { prescriber: false });
     sandbox.settle();
     await Promise.all(clients.map(async (client) => client.received(1)));
