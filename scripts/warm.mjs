@@ -13,6 +13,8 @@ if (Number(process.versions.node.split('.')[0]) >= 24) {
     const config = readConfig({ PORT: '0', EVENT_STORE_DIR: dir, SANDBOX_PULSE_MS: '0' });
     const server = await openServer(config, createLog('silent'));
     await server[Symbol.asyncDispose]();
+    // The gateway loads it with the first query that is repeated.
+    await import('graphql-jit');
   } catch {
     // The sources may not be there yet (an image installs packages first), or the file system may be read-only.
   } finally {

@@ -34,7 +34,7 @@ const bundle = () => import('@graphql-yoga/render-graphiql/graphiql');
  * What the pages load, by its path below `/assets`: files of `web`, and Yoga's GraphiQL in separate files. Its own page
  * has the nine megabytes inline, which are sent again with every visit and need a policy that allows inline scripts.
  */
-const ASSETS: readonly (readonly [string, Load])[] = [
+const assets = (): readonly (readonly [string, Load])[] => [
   ...globSync('**/*.{css,js,svg}', { cwd: WEB }).map((name) => [name, read] as const),
   ['graphiql/graphiql.js', async () => (await bundle()).js],
   ['graphiql/graphiql.css', async () => (await bundle()).css],
@@ -59,7 +59,7 @@ export function createPages(schema: GraphQLSchema, { auth, partner }: Config) {
   const files = [
     ['/', serveFile('index.html', page)],
     ['/schema.graphql', serveFile('schema.graphql', () => `${printSchema(schema)}\n`)],
-    ...ASSETS.map(([name, load]) => [`/assets/${name}`, serveFile(name, load)] as const),
+    ...assets().map(([name, load]) => [`/assets/${name}`, serveFile(name, load)] as const),
   ] as const;
   return {
     /** For browsers that open the GraphQL endpoint. */

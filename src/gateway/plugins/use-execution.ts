@@ -1,3 +1,4 @@
+import { createRequire } from 'node:module';
 import { setFlagsFromString } from 'node:v8';
 
 import type { ExecutionResult, FieldNode, SourceLocation, ValidatedExecutionArgs } from 'graphql';
@@ -11,7 +12,7 @@ import {
   visit,
   visitWithTypeInfo,
 } from 'graphql';
-import { type CompiledQuery, compileQuery, isCompiledQuery } from 'graphql-jit';
+import type { CompiledQuery } from 'graphql-jit';
 import { LRUCache } from 'lru-cache';
 
 import { type MaybePromise, mapMaybePromise } from '../../maybe-promise.ts';
@@ -21,6 +22,10 @@ import { createShapeOf } from './use-document-limits.ts';
 // Otherwise V8 keeps the source of each compiled document, some 2 KB a selection, until it has not been used for several
 // full garbage collections: 5,000 different documents took 1.5 GB. The flag is about scripts and `new Function` only.
 setFlagsFromString('--no-compilation-cache');
+
+/** Loaded when it is first needed: its hundred modules would take a tenth of the start, and 8 MB. */
+const require = createRequire(import.meta.url);
+const loadJit = () => require('graphql-jit') as typeof import('graphql-jit');
 
 /** Counted with fragments expanded. Compiling blocks the event loop for up to 0.25 ms a selection. */
 const MAX_SELECTIONS = 100;
@@ -52,6 +57,7 @@ export function createExecutor(maxCompiled = 2_000) {
     if (count !== 2 || !isCompilable(args)) return undefined;
     const { selections } = createShapeOf(document)(operation);
     if (selections > MAX_SELECTIONS) return undefined;
+    const { compileQuery, isCompiledQuery } = loadJit();
     const query = compileQuery(schema, document, operation.name?.value ?? '', {
       disablingCapturingStackErrors: true,
       useExperimentalPathBasedSkipInclude: true,
