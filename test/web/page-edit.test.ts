@@ -137,4 +137,23 @@ describe.skipIf(process.env['SKIP_CHROMIUM'])('the magic edit', { timeout: 60_00
     const form = await page.locator('#edit').boundingBox();
     expect(form?.y).toBeGreaterThanOrEqual(note!.y + note!.height);
   });
+
+  it('keeps the form on a phone’s screen while the note is rewritten', async () => {
+    const { page } = notes;
+    const rewriteMs = gateway.sandbox.switches.rewriteMs;
+    gateway.sandbox.set({ rewriteMs: 3_600_000 });
+    await page.setViewportSize({ width: 390, height: 700 });
+    await open(8);
+    await page.locator('#jump').getByText('Magic edit').click();
+    await field().fill('Make it shorter.');
+    const before = await page.locator('#edit').boundingBox();
+    await click();
+    await page.locator('#note .chip').getByText('Being rewritten').waitFor();
+    const form = await page.locator('#edit').boundingBox();
+    expect(form?.y).toBeCloseTo(before!.y, 0);
+    gateway.sandbox.settle();
+    await page.locator('#note .chip').getByText('Ready').waitFor();
+    expect(await page.locator('#note').evaluate((note) => note.style.minHeight)).toBe('');
+    gateway.sandbox.set({ rewriteMs });
+  });
 });

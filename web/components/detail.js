@@ -108,6 +108,10 @@ export function createDetail({ onFailure, onTitle, onStatus }) {
       .filter(Boolean)
       .join(' · ');
     if (progressNote && !progressNote.isLoading) remember(progressNote.note);
+    // Only a part of a note that is being rewritten is returned. On a phone, the form below it would leave the screen.
+    note.style.minHeight = progressNote?.isLoading
+      ? `${note.getBoundingClientRect().height}px`
+      : '';
     note.replaceChildren(...noteView(session, versions[1]).filter(Boolean));
     note.setAttribute('aria-busy', String(progressNote?.isLoading ?? false));
     sidePanel.draw(session);
