@@ -43,7 +43,7 @@ query Clients {
   {
     query: `# Requests a magic edit. First run the tab
 # "Clients", and copy the id of a
-# progressNote from its response into the
+# progressNote that is not locked into the
 # variables below. In an app, also send a
 # new idempotencyKey for each user action.
 mutation Edit($noteId: ID!) {
