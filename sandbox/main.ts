@@ -11,6 +11,7 @@ function refuse(message: string): never {
   process.exit(1);
 }
 if (!/^\d+$/.test(port)) refuse(`The port must be a whole number, but got ${JSON.stringify(port)}`);
+if (pulse && !/^\d+$/.test(pulse)) refuse('SANDBOX_PULSE_MS must be a whole number, but is not');
 if (receiver && !/^https?:/.test(URL.parse(receiver)?.protocol ?? ''))
   refuse('WEBHOOK_URL must be an https:// or http:// URL, but is not');
 
@@ -31,5 +32,4 @@ process.stdout.write(`An imitation of the Partner API, with made-up data.
   Switches: curl -s ${new URL('/_sandbox/switches', baseUrl).href} -H 'Content-Type: application/json' -d '{"latencyMs":200}'
 `);
 
-process.once('SIGINT', () => void sandbox.close());
-process.once('SIGTERM', () => void sandbox.close());
+for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => void sandbox.close());

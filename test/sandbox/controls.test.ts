@@ -86,12 +86,17 @@ describe('the sandbox as a process', () => {
   });
 
   it.each([
-    ['12x', '', 'The port must be a whole number, but got "12x"'],
-    ['70000', '', 'options.port should be >= 0 and < 65536.'],
-    ['0', 'localhost', 'WEBHOOK_URL must be an https:// or http:// URL, but is not'],
-  ])('says in one line what is wrong with %s and %j', (port, WEBHOOK_URL, message) => {
+    ['12x', {}, 'The port must be a whole number, but got "12x"'],
+    ['70000', {}, 'options.port should be >= 0 and < 65536.'],
+    [
+      '0',
+      { WEBHOOK_URL: 'localhost' },
+      'WEBHOOK_URL must be an https:// or http:// URL, but is not',
+    ],
+    ['0', { SANDBOX_PULSE_MS: '8s' }, 'SANDBOX_PULSE_MS must be a whole number, but is not'],
+  ])('says in one line what is wrong with %s and %j', (port, env, message) => {
     const args = ['sandbox/main.ts', port];
-    const options = { env: { ...process.env, WEBHOOK_URL }, encoding: 'utf8' } as const;
+    const options = { env: { ...process.env, ...env }, encoding: 'utf8' } as const;
     const { status, stderr } = spawnSync(process.execPath, args, options);
     expect(status).toBe(1);
     expect(stderr.trimEnd().split('\n')).toEqual([expect.stringContaining(message)]);
