@@ -12,7 +12,7 @@ import {
   visit,
   visitWithTypeInfo,
 } from 'graphql';
-import type { CompiledQuery } from 'graphql-jit';
+import type * as Jit from 'graphql-jit';
 import { LRUCache } from 'lru-cache';
 
 import { type MaybePromise, mapMaybePromise } from '../../maybe-promise.ts';
@@ -25,7 +25,7 @@ setFlagsFromString('--no-compilation-cache');
 
 /** Loaded when it is first needed: its hundred modules would take a tenth of the start, and 8 MB. */
 const require = createRequire(import.meta.url);
-const loadJit = () => require('graphql-jit') as typeof import('graphql-jit');
+const loadJit = () => require('graphql-jit') as typeof Jit;
 
 /** Counted with fragments expanded. Compiling blocks the event loop for up to 0.25 ms a selection. */
 const MAX_SELECTIONS = 100;
@@ -47,10 +47,10 @@ export function useExecution(): GatewayPlugin {
 /** `maxCompiled` is in selections, in all documents that are kept. A compiled selection takes some 8 KB. */
 export function createExecutor(maxCompiled = 2_000) {
   const uses = new WeakMap<object, number>();
-  const compiled = new LRUCache<object, CompiledQuery>({ maxSize: maxCompiled });
+  const compiled = new LRUCache<object, Jit.CompiledQuery>({ maxSize: maxCompiled });
 
   /** Compiles each operation at most once: clients may alternate between more of them than the cache holds. */
-  function compileAtSecondUse(args: ValidatedExecutionArgs): CompiledQuery | undefined {
+  function compileAtSecondUse(args: ValidatedExecutionArgs): Jit.CompiledQuery | undefined {
     const { schema, document, operation } = args;
     const count = (uses.get(operation) ?? 0) + 1;
     uses.set(operation, count);
