@@ -221,11 +221,8 @@ const ignoreError = (): void => undefined;
 
 /** The status with which an upgrade is rejected, or undefined. */
 function upgradeProblem(req: IncomingMessage, parts: GatewayParts): number | undefined {
-  const { url = '/', rawHeaders } = req;
   if (!parts.isServing() || parts.isShortOfMemory()) return 503;
-  // `rawHeaders` has two entries per header. Past 2,000 headers Node drops the rest, so `headers` can't be trusted.
-  if (rawHeaders.length >= 2 * 2_000) return 431;
-  const [path, ...query] = url.split('?');
+  const [path, ...query] = (req.url ?? '/').split('?');
   if (path !== '/graphql') return 404;
   // Tokens in URLs end up in logs, so no query string is accepted.
   if (query.length > 0) return 400;
