@@ -5,8 +5,7 @@ import { LRUCache } from 'lru-cache';
 
 import { type ResultBasis, basisOf, isValid } from '../context.ts';
 import { acceptedBy } from './request.ts';
-import type { GatewayParts } from './gateway.ts';
-import type { GatewayContext, HttpContext } from './yoga.ts';
+import type { GatewayContext, GatewayParts, HttpContext } from './gateway.ts';
 
 export interface CachedAnswer extends ResultBasis {
   /** A short one is a string: Node then sends it in one packet with its headers. */

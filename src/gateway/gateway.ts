@@ -1,22 +1,30 @@
 import type { ServerResponse } from 'node:http';
 
+import type { Plugin, YogaInitialContext, YogaServerInstance } from 'graphql-yoga';
+
 import { steadyNow } from '../clock.ts';
 import type { Config } from '../config.ts';
-import type { Services } from '../context.ts';
+import type { Context, Operation, Services } from '../context.ts';
+import type { CodedError } from '../errors.ts';
 import { createWebhookHandler } from '../events/webhook.ts';
 import type { Log } from '../observability/log.ts';
 import type { Metrics } from '../observability/metrics.ts';
 import { createLimitedLog, createOperationObserver } from '../observability/observers.ts';
 import type { Authenticate } from '../viewer/authenticate.ts';
+import type { Viewer } from '../viewer/viewer.ts';
 import { createHttpHandler } from './http.ts';
 import { createMemoryPressure } from './memory-pressure.ts';
 import { createOpenConnections } from './open-connections.ts';
 import { createOrigins } from './origins.ts';
 import { createErrorMasking } from './plugins/use-error-masking.ts';
-import { createSubscriptions } from './subscriptions/subscriptions.ts';
+import {
+  type Sink,
+  type Subscription,
+  createSubscriptions,
+} from './subscriptions/subscriptions.ts';
 import { createDocumentReader } from './trusted-documents.ts';
 import { createWebSockets } from './websocket/websocket.ts';
-import { type GatewayContext, createGatewayYoga } from './yoga.ts';
+import { createGatewayYoga } from './yoga.ts';
 
 export interface GatewayOptions {
   readonly config: Config;
@@ -49,6 +57,36 @@ function createParts(options: GatewayOptions) {
     runningContexts: [] as GatewayContext[],
   };
 }
+
+/** What the transports and plugins keep in Yoga's context. */
+export interface GatewayContext extends Partial<YogaInitialContext> {
+  /** Only over HTTP. */
+  readonly res?: ServerResponse;
+  /** Why there is no viewer: the token is not valid, or can't be verified for now. */
+  authError?: CodedError & { readonly reason?: string };
+  requestId?: string;
+  viewer?: Viewer;
+  /** The name of the operation in the document, if it has one, made safe for logs. */
+  operationName?: string;
+  /** The key of its answer in the answer cache. */
+  answerKey?: string;
+  operation?: Operation;
+  /** What its resolvers get as their context. */
+  resolverContext?: Context;
+  /** True if its client over WebSocket has completed it or left. */
+  isAbandoned?: boolean;
+  /** Where the results of a subscription are sent. */
+  sink?: Sink;
+  /** A subscription that has begun: Yoga sends its events. */
+  readonly subscription?: Subscription | undefined;
+}
+
+export type HttpContext = GatewayContext & Required<Pick<GatewayContext, 'res'>>;
+/** The context while its operation is executed. */
+export type ExecutionContext = GatewayContext &
+  Required<Pick<GatewayContext, 'operation' | 'resolverContext'>>;
+export type GatewayPlugin = Plugin<GatewayContext, HttpContext>;
+export type GatewayYoga = YogaServerInstance<HttpContext, GatewayContext>;
 
 /** HTTP, server-sent events and WebSocket over one list of plugins. */
 export function createGateway(options: GatewayOptions) {

@@ -2,9 +2,8 @@ import { type ExecutionResult, getOperationAST } from 'graphql';
 
 import { MAX_LEVELS, isNestedTooDeep, isObject } from '../json.ts';
 import { operationRejected, requestRejected } from './client-error.ts';
-import type { GatewayParts } from './gateway.ts';
+import type { GatewayContext, GatewayParts, GatewayYoga } from './gateway.ts';
 import type { Subscription } from './subscriptions/subscriptions.ts';
-import type { GatewayContext, GatewayYoga } from './yoga.ts';
 
 export const SHORT_OF_MEMORY = requestRejected(
   503,

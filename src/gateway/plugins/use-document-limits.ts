@@ -14,7 +14,7 @@ import { LRUCache } from 'lru-cache';
 import type { Config, Limits } from '../../config.ts';
 import { schema } from '../../schema/schema.ts';
 import { documentRejected, operationRejected } from '../client-error.ts';
-import type { GatewayPlugin } from '../yoga.ts';
+import type { GatewayPlugin } from '../gateway.ts';
 
 export const MAX_REPORTED_ERRORS = 5;
 /** graphql adds one more error to as many, which says that there are too many. */

@@ -5,8 +5,7 @@ import { CodedError, NOT_FOUND, hasCode } from '../../errors.ts';
 import type { Log } from '../../observability/log.ts';
 import { PartnerConflict, PartnerError } from '../../rest/errors.ts';
 import { ClientError, retryLater } from '../client-error.ts';
-import type { GatewayParts } from '../gateway.ts';
-import type { ExecutionContext } from '../yoga.ts';
+import type { ExecutionContext, GatewayParts } from '../gateway.ts';
 
 /** The messages of the Partner API's errors name a route and are only logged. Clients read these instead. */
 const PARTNER_MESSAGES: Readonly<Record<string, string>> = {

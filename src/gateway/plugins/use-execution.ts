@@ -16,7 +16,7 @@ import type * as Jit from 'graphql-jit';
 import { LRUCache } from 'lru-cache';
 
 import { type MaybePromise, mapMaybePromise } from '../../maybe-promise.ts';
-import type { ExecutionContext, GatewayPlugin } from '../yoga.ts';
+import type { ExecutionContext, GatewayPlugin } from '../gateway.ts';
 import { createShapeOf } from './use-document-limits.ts';
 
 // Otherwise V8 keeps the source of each compiled document, some 2 KB a selection, until it has not been used for several

@@ -13,8 +13,7 @@ import { acceptedBy, commonHeaders, createBodyTextReader, requestProblem } from 
 import { SHORT_OF_MEMORY, UNREAD_RESPONSES, parseParams, runOperation } from '../run-operation.ts';
 import { Subscription } from '../subscriptions/subscriptions.ts';
 import { LARGE_CHARACTERS } from '../open-connections.ts';
-import type { GatewayParts } from '../gateway.ts';
-import type { GatewayPlugin, GatewayYoga, HttpContext } from '../yoga.ts';
+import type { GatewayParts, GatewayPlugin, GatewayYoga, HttpContext } from '../gateway.ts';
 import { type CachedAnswer, createAnswerCache } from '../answer-cache.ts';
 import { addViewer } from './use-viewer.ts';
 

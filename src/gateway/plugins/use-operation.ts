@@ -2,8 +2,7 @@ import type { ExecutionResult } from 'graphql';
 
 import { createContext } from '../../context.ts';
 import { createUsage } from '../../rest/partner.ts';
-import type { GatewayParts } from '../gateway.ts';
-import type { ExecutionContext, GatewayContext, GatewayPlugin } from '../yoga.ts';
+import type { ExecutionContext, GatewayContext, GatewayParts, GatewayPlugin } from '../gateway.ts';
 
 /**
  * Creates the context for the operation's resolvers, with new loaders (`onExecute`, `onSubscribe`). When the operation

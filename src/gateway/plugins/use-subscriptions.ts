@@ -3,8 +3,7 @@ import { requestRejected } from '../client-error.ts';
 import { type OpenConnection, createBacklog } from '../open-connections.ts';
 import { acceptedBy } from '../request.ts';
 import { type Sink, Subscription, type Subscriptions } from '../subscriptions/subscriptions.ts';
-import type { GatewayParts } from '../gateway.ts';
-import type { GatewayContext, GatewayPlugin } from '../yoga.ts';
+import type { GatewayContext, GatewayParts, GatewayPlugin } from '../gateway.ts';
 
 const NOT_STREAMED = requestRejected(
   406,

@@ -2,7 +2,7 @@ import { ROOT_CONTEXT, SpanKind, propagation, trace } from '@opentelemetry/api';
 import type { ExecutionResult } from 'graphql';
 
 import { FAILED, tracer } from '../../observability/observers.ts';
-import type { ExecutionContext, GatewayPlugin } from '../yoga.ts';
+import type { ExecutionContext, GatewayPlugin } from '../gateway.ts';
 
 /** Records an operation as a span, with its calls to the Partner API as children (`onExecute`). */
 export const useTracing = (): GatewayPlugin => ({

@@ -4,9 +4,8 @@ import { type ExecutionArgs, validateExecutionArgs } from 'graphql';
 
 import { documentRejected, operationRejected } from '../client-error.ts';
 import { type ArgumentProblem, estimateCalls } from '../../schema/selections.ts';
-import type { GatewayParts } from '../gateway.ts';
+import type { ExecutionContext, GatewayContext, GatewayParts, GatewayPlugin } from '../gateway.ts';
 import { acceptedBy } from '../request.ts';
-import type { ExecutionContext, GatewayContext, GatewayPlugin } from '../yoga.ts';
 import { MAX_REPORTED_ERRORS, firstErrors, variableMessage } from './use-document-limits.ts';
 
 /**

@@ -1,6 +1,6 @@
 import type { CodedError } from '../../errors.ts';
 import type { Authenticate } from '../../viewer/authenticate.ts';
-import type { GatewayPlugin, HttpContext } from '../yoga.ts';
+import type { GatewayPlugin, HttpContext } from '../gateway.ts';
 
 /** Authenticates each HTTP request that Yoga gets (`onRequest`). WebSockets are authenticated when they are initialized. */
 export const useViewer = (authenticate: Authenticate): GatewayPlugin => ({

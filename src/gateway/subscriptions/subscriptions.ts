@@ -16,9 +16,8 @@ import type { Position } from '../../store/store.ts';
 import { upTo } from '../../cache-limit.ts';
 import { type Viewer, hasExpired } from '../../viewer/viewer.ts';
 import { requestRejected } from '../client-error.ts';
-import type { GatewayParts } from '../gateway.ts';
+import type { GatewayContext, GatewayParts } from '../gateway.ts';
 import { createLimit } from '../open-connections.ts';
-import type { GatewayContext } from '../yoga.ts';
 import { type EventResult, createEventResults } from './event-results.ts';
 
 /** An event is retried for this long after its receipt, or after its operation's first failure. Then it is left out. */

@@ -6,8 +6,7 @@ import { MESSAGES } from '../../viewer/authenticate.ts';
 import { type Viewer, hasExpired } from '../../viewer/viewer.ts';
 import type { Backlog, OpenConnection } from '../open-connections.ts';
 import { LARGE_CHARACTERS, createBacklog } from '../open-connections.ts';
-import type { GatewayParts } from '../gateway.ts';
-import type { GatewayContext } from '../yoga.ts';
+import type { GatewayContext, GatewayParts } from '../gateway.ts';
 
 /** graphql-ws clients reconnect after these two codes, 4403 and 4408. They treat our other codes as final. */
 const GOING_AWAY = 1001;

@@ -15,8 +15,7 @@ import { forClient, operationRejected } from '../client-error.ts';
 import { rawResponse } from '../listen.ts';
 import { paramsFrom, runOperation } from '../run-operation.ts';
 import { type Sink, Subscription } from '../subscriptions/subscriptions.ts';
-import type { GatewayParts } from '../gateway.ts';
-import type { GatewayContext, GatewayYoga } from '../yoga.ts';
+import type { GatewayContext, GatewayParts, GatewayYoga } from '../gateway.ts';
 import { TRY_AGAIN_LATER, WsConnection, bytesOf, isMutation } from './connection.ts';
 
 /** For graphql-ws, which needs a document to execute. The operation itself is in the context. */
