@@ -217,9 +217,8 @@ export async function openHub(parts: HubParts) {
       if (at <= position) return true;
       const { promise, resolve } = Promise.withResolvers<void>();
       waiters.set(resolve, at);
-      const timer = setTimeout(resolve, 1_000).unref();
+      using _ = setTimeout(resolve, 1_000).unref();
       await promise;
-      clearTimeout(timer);
       waiters.delete(resolve);
       return at <= position;
     },

@@ -132,9 +132,9 @@ export class WsConnection implements ProtocolSocket, OpenConnection {
     this.#sentWhileFull = isFull ? this.#sentWhileFull + 1 : 0;
     // `complete`, `error`, `pong` and small results are shorter.
     const isExempt = length <= 1_024 && this.#sentWhileFull <= config.limits.socketQueueEvents;
-    const isOwn = ({ viewer }: GatewayContext) => viewer === this.viewer;
-    const runsMutation = this.running > 0 && runningContexts.filter(isOwn).some(isMutation);
-    const isMutating = this.hasUnsentOutcome || runsMutation;
+    const isOwnMutation = (each: GatewayContext) => each.viewer === this.viewer && isMutation(each);
+    const isMutating =
+      this.hasUnsentOutcome || (this.running > 0 && runningContexts.some(isOwnMutation));
     this.hasUnsentOutcome = false;
     if (isFull && !isExempt && !isMutating) return this.#closeSlowClient();
     if (length < LARGE_CHARACTERS) return this.ws.send(text);
