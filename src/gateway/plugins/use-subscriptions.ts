@@ -71,6 +71,7 @@ function createSseStream({ res, viewer }: Required<GatewayContext>, parts: Gatew
   });
 
   return {
+    backlog,
     check() {
       if (!hasExpired(viewer)) return;
       // A graceful end did not reach the client.
@@ -83,9 +84,6 @@ function createSseStream({ res, viewer }: Required<GatewayContext>, parts: Gatew
       else res.destroy();
     },
     destroy: () => void res.destroy(),
-    get caughtUp() {
-      return backlog.caughtUp;
-    },
     prepare: (json) => () => {
       if (isClosed()) return;
       if (backlog.put(json)) return wake?.();

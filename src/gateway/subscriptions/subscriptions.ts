@@ -17,7 +17,7 @@ import { upTo } from '../../cache-limit.ts';
 import { type Viewer, hasExpired } from '../../viewer/viewer.ts';
 import { requestRejected } from '../client-error.ts';
 import type { GatewayContext, GatewayParts } from '../gateway.ts';
-import { createLimit } from '../open-connections.ts';
+import { type Backlog, createLimit } from '../open-connections.ts';
 import { type EventResult, createEventResults } from './event-results.ts';
 
 /** An event is retried for this long after its receipt, or after its operation's first failure. Then it is left out. */
@@ -39,8 +39,8 @@ const MAX_STARTS = 32;
 
 /** Where a subscription's results are sent. It limits what may wait. */
 export interface Sink {
-  /** Exists while a message waits for the client to read. */
-  readonly caughtUp: Promise<void> | undefined;
+  /** The messages that wait for the client to read, if any. */
+  readonly backlog: Backlog | undefined;
   /** Builds the message and returns a function that sends it. */
   prepare(json: string): () => void;
   /** Makes the client reconnect and resume by its cursor. */
@@ -136,7 +136,8 @@ export function createSubscriptions(parts: GatewayParts) {
       delivered = delivered.then(async () => {
         const result = await executed;
         // A replay is as fast as its client reads. It has one receiver.
-        for (const { sink } of isReplay ? receivers : []) while (sink.caughtUp) await sink.caughtUp;
+        for (const { sink } of isReplay ? receivers : [])
+          while (sink.backlog?.caughtUp) await sink.backlog.caughtUp;
         deliver(event, result);
         executing -= 1;
         executeNext();

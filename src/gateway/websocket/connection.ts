@@ -48,14 +48,14 @@ export class WsConnection implements ProtocolSocket, OpenConnection {
   hasPonged = true;
   /** Ends the operations that graphql-ws runs. */
   onClosed: (() => Promise<void>) | undefined;
+  /** Exists while the client reads too slowly. */
+  backlog: Backlog | undefined;
   readonly #parts: GatewayParts;
   #messages = 0;
   /** Messages sent in a row while too much was buffered. */
   #sentWhileFull = 0;
   #windowEndsAt = 0;
   #pingAt: number;
-  /** Exists while the client reads too slowly. */
-  #backlog: Backlog | undefined;
 
   constructor(ws: WebSocket, requestId: string, parts: GatewayParts) {
     this.ws = ws;
@@ -104,7 +104,7 @@ export class WsConnection implements ProtocolSocket, OpenConnection {
   release(): void {
     if (!this.isOpen) return;
     this.isOpen = false;
-    this.#backlog?.clear();
+    this.backlog?.clear();
     if (this.viewer) this.#parts.connections.perViewer.release(this.viewer.subject);
     void this.onClosed?.();
   }
@@ -154,14 +154,13 @@ export class WsConnection implements ProtocolSocket, OpenConnection {
     // After an event that could not wait, none is sent: the client resumes on another socket.
     if (!this.isOpen || this.endCode === TRY_AGAIN_LATER) return;
     // Nothing is buffered, as is nearly always the case. `ws` takes an eighth more CPU for a callback.
-    if (!this.#backlog && this.ws.bufferedAmount === 0 && bytes)
-      return this.ws.send(bytes, AS_TEXT);
-    const isSending = this.#backlog !== undefined;
-    this.#backlog ??= createBacklog(this.#parts, this.viewer!);
-    if (!this.#backlog.put(text)) {
+    if (!this.backlog && this.ws.bufferedAmount === 0 && bytes) return this.ws.send(bytes, AS_TEXT);
+    const isSending = this.backlog !== undefined;
+    this.backlog ??= createBacklog(this.#parts, this.viewer!);
+    if (!this.backlog.put(text)) {
       this.#parts.metrics.slowConsumerClosed();
       this.end(TRY_AGAIN_LATER);
-    } else if (!isSending) this.#flush(this.#backlog);
+    } else if (!isSending) this.#flush(this.backlog);
   }
 
   /** Sends the waiting events, each once the system has taken the one before. Sends none once the token has expired. */
@@ -169,16 +168,12 @@ export class WsConnection implements ProtocolSocket, OpenConnection {
     for (let isTaken = true; isTaken;) {
       if (this.isExpired) backlog.clear();
       const text = backlog.take();
-      if (text === undefined) return void (this.#backlog = undefined);
+      if (text === undefined) return void (this.backlog = undefined);
       let isOver = false;
       this.ws.send(Buffer.from(text), AS_TEXT, () => isOver || this.#flush(backlog));
       // If the client reads, the system takes it at once. The callback comes later, and other events may come first.
       isTaken = isOver = this.ws.bufferedAmount === 0;
     }
-  }
-
-  get caughtUp(): Promise<void> | undefined {
-    return this.#backlog?.caughtUp;
   }
 
   /** `check` closes the socket of an expired token, once its operations are answered. */

@@ -15,6 +15,7 @@ import { forClient, operationRejected } from '../client-error.ts';
 import { rawResponse } from '../listen.ts';
 import { paramsFrom, runOperation } from '../run-operation.ts';
 import { type Sink, Subscription } from '../subscriptions/subscriptions.ts';
+import type { Backlog } from '../open-connections.ts';
 import type { GatewayContext, GatewayParts, GatewayYoga } from '../gateway.ts';
 import { TRY_AGAIN_LATER, WsConnection, bytesOf, isMutation } from './connection.ts';
 
@@ -188,8 +189,8 @@ class SocketOperation implements AsyncIterableIterator<ExecutionResult, undefine
     else result.end();
   }
 
-  get caughtUp(): Promise<void> | undefined {
-    return this.#connection.caughtUp;
+  get backlog(): Backlog | undefined {
+    return this.#connection.backlog;
   }
 
   prepare(json: string): () => void {

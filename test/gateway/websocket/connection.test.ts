@@ -175,7 +175,7 @@ it('sends many large events at once to a client that reads them', () => {
   const events = Array.from({ length: 20 }, (_, n) => `${n}`.repeat(100_000));
   for (const event of events) connection.deliver(event);
   expect(sent).toEqual(events);
-  expect([connection.isOpen, connection.caughtUp, unread.used.size]).toEqual([true, undefined, 0]);
+  expect([connection.isOpen, connection.backlog, unread.used.size]).toEqual([true, undefined, 0]);
 });
 
 it('is busy until a large result is sent, so that a shutdown waits for it', () => {
