@@ -148,10 +148,7 @@ export const transcripts = artifact('Transcript', recordEndpoints.transcript);
 export const mdms = artifact('MDM', recordEndpoints.mdm);
 
 /** The client comes from the score's global id or its event. Without it the score is open to `partner` only. */
-export async function scoreById(
-  { id, clientId }: Pick<Parents, 'clientId'> & { readonly id: Uuid },
-  ctx: Context,
-): Promise<ScoreRef | null> {
+export async function scoreById({ id, clientId }: Pick<ScoreRef, 'id'> & Parents, ctx: Context) {
   const open = clientId ? await isOpen({ type: 'Client', id: clientId }, ctx) : ctx.reach.isPartner;
   const record = open ? await ctx.loaders.record(recordEndpoints.score, id) : undefined;
   if (!record) {
@@ -160,5 +157,5 @@ export async function scoreById(
   }
   ctx.loaders.requireSame(recordEndpoints.score, id, record.clientId, clientId);
   ctx.audit?.read.add(`AssessmentScore:${id}`);
-  return { type: 'AssessmentScore', id, record, open: true, clientId };
+  return { type: 'AssessmentScore', id, record, open: true, clientId } as const;
 }

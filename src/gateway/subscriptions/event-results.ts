@@ -78,10 +78,7 @@ export function createEventResults({ services, config, maskErrors }: GatewayPart
   }
 
   /** Undefined if the event is in quarantine. */
-  return async function resultOf(
-    event: PartnerEvent,
-    operation: SharedOperation,
-  ): Promise<EventResult | undefined> {
+  return async function resultOf(event: PartnerEvent, operation: SharedOperation) {
     // After a loss of the log, positions are used again, but cursors are not: so the key has the cursor.
     const { cursorAt, position } = services.hub;
     const key = `${cursorAt(event.position, event.receivedAt)} ${operation.key}`;

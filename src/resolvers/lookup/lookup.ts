@@ -126,7 +126,7 @@ export function createLookup(ctx: Context, { budget, assessedAt }: LookupOptions
   }
 
   /** The row with this id, searched from the page where it was last seen; undefined if it is not in the list. */
-  async function findInList<N extends ListName>(list: ListRef<N>, id: string, lastSeenOn = 1) {
+  async function findInList(list: ListRef, id: string, lastSeenOn = 1) {
     // Cached pages may be older than an event that contradicts them.
     const since = recentLists.contradictedAt(list, id);
     let { row, rescanSince } = await scan(list, id, lastSeenOn, since);
@@ -146,13 +146,8 @@ export function createLookup(ctx: Context, { budget, assessedAt }: LookupOptions
    * Looks for the row on pages that were requested after `since`. `rescanSince`: the list may have changed during the scan,
    * so pages requested before then must be read again.
    */
-  async function scan<N extends ListName>(
-    list: ListRef<N>,
-    id: string,
-    start: number,
-    since: number,
-  ): Promise<{ readonly row?: RowRef<N> | undefined; readonly rescanSince?: number | undefined }> {
-    const rowIn = (page?: Page<RowRef<N>>) => page?.rows.find((row) => row?.id === id);
+  async function scan(list: ListRef, id: string, start: number, since: number) {
+    const rowIn = (page?: Page<ListedRef>) => page?.rows.find((row) => row?.id === id);
     const eventSince = Math.min(assessedAt ?? 0, recentLists.now() - SHARED_MS);
     // Pages that this operation has requested, for another look-up or a list, are part of the scan. An event may be newer.
     const began = Math.max(since, ctx.loaders.freshSince, eventSince);
@@ -183,7 +178,7 @@ export function createLookup(ctx: Context, { budget, assessedAt }: LookupOptions
   }
 
   /** The other pages of the list, the nearest first: rows move by a few places, not by many. */
-  async function* otherPages<N extends ListName>(list: ListRef<N>, from: Page<Row>, since: number) {
+  async function* otherPages(list: ListRef, from: Page<Row>, since: number) {
     const numbers = othersByDistance(from.page, Math.ceil(from.total / PAGE_SIZE));
     for (;;) {
       // Limited by the budget: a call in flight when the look-up is cut would be wasted.
