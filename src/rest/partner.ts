@@ -52,11 +52,11 @@ export type Partner = ReturnType<typeof createPartner>;
 export function createPartner(connection: PartnerConnection, options: PartnerOptions = {}) {
   const { apiKey, baseUrl, clientId, clientSecret } = connection;
   const { clock = systemClock, observer = {}, random = Math.random } = options;
-  const { maxConcurrency = 64, timeoutMs = 5_000, ratePerSecond, dailyQuota } = options;
+  const { maxConcurrency = 64, timeoutMs = 5_000 } = options;
   const url = new URL(baseUrl);
   const cache = createResponseCache(clock);
   const budget = createRetryBudget(clock);
-  const limiter = createLimiter(clock, maxConcurrency, ratePerSecond, dailyQuota);
+  const limiter = createLimiter(clock, maxConcurrency, options);
   // HTTP/1.1: one lost HTTP/2 connection would fail all calls in flight. Each attempt has its own timer.
   const pool = new Pool(url.origin, {
     connections: maxConcurrency,

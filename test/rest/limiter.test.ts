@@ -189,7 +189,7 @@ it('a retry that comes after the end of its call fails without a negative timer'
 describe('rate and quota', () => {
   it('spreads calls over the second, after a pause too', () => {
     const clock = createFakeClock();
-    const limiter = createLimiter(clock, 100, 10);
+    const limiter = createLimiter(clock, 100, { ratePerSecond: 10 });
     clock.advance(60_000);
     let sent = 0;
     const send = () => {

@@ -1,4 +1,5 @@
 import type { Clock } from '../../clock.ts';
+import type { PartnerOptions } from '../partner.ts';
 import type { Call } from './call.ts';
 
 /** The token comes first, since every call needs it; then writes, since a person waits for them. */
@@ -10,12 +11,8 @@ export type CallQueue = Readonly<{ priority: Priority; calls: Pick<Call, 'isQueu
 const DAY_MS = 24 * 3_600_000;
 
 /** Limits the calls in flight, fairly between operations, and keeps to the rate and the daily quota, if any. */
-export function createLimiter(
-  clock: Clock,
-  maxInFlight: number,
-  ratePerSecond?: number,
-  dailyQuota?: number,
-) {
+export function createLimiter(clock: Clock, maxInFlight: number, options: PartnerOptions = {}) {
+  const { ratePerSecond, dailyQuota } = options;
   /**
    * The queues that are not empty, in the order of their turns. Arrays and not a Map by queue: a Map that changes this
    * often keeps old tables, and with them past operations, in memory until a full garbage collection.
