@@ -110,28 +110,27 @@ function artifact<T extends ArtifactRef['type']>(
   endpoint: Endpoint<NodeOfType<T>['record'] | null>,
 ) {
   type Value = ArtifactRef['record'] | null;
-  const load = <U>(next: (value: Value, session: SessionRef, ctx: Context) => MaybePromise<U>) => {
-    const check = (value: Value, session: SessionRef, ctx: Context): MaybePromise<U> => {
-      ctx.loaders.requireSame(endpoint, session.id, value?.clientId, clientIdOf(session));
-      return next(value, session, ctx);
-    };
-    return (session: SessionRef, ctx: Context): MaybePromise<U> =>
-      mapMaybePromise(ctx.loaders.record<Value>(endpoint, session.id), check, session, ctx);
-  };
 
-  const read = load((record, session, ctx): NodeOfType<T> | null => {
+  function refOf(record: Value, session: SessionRef, ctx: Context): NodeOfType<T> | null {
+    ctx.loaders.requireSame(endpoint, session.id, record?.clientId, clientIdOf(session));
     if (!record) return null;
     ctx.audit?.read.add(`${type}:${session.id}`);
     return { type, record, open: true, session } as unknown as NodeOfType<T>;
-  });
+  }
 
   /** Without a transcript there is no MDM: a failed transcription fails both. */
-  const readStatus = load<'ready' | 'not_ready' | 'failed'>((record, session, ctx) => {
+  function statusOf(record: Value, session: SessionRef, ctx: Context) {
+    ctx.loaders.requireSame(endpoint, session.id, record?.clientId, clientIdOf(session));
     if (record) return 'ready';
     ctx.doNotCache();
     const failed = ctx.marks.transcriptionFailed(session.id);
     return failed.then((hasFailed) => (hasFailed ? 'failed' : 'not_ready'));
-  });
+  }
+
+  const read = (session: SessionRef, ctx: Context) =>
+    mapMaybePromise(ctx.loaders.record<Value>(endpoint, session.id), refOf, session, ctx);
+  const readStatus = (session: SessionRef, ctx: Context) =>
+    mapMaybePromise(ctx.loaders.record<Value>(endpoint, session.id), statusOf, session, ctx);
 
   return {
     ofSession: (session: SessionRef, _args: unknown, ctx: Context) =>
