@@ -3,7 +3,7 @@ import type { Need, WindowArgs } from '../connection/window.ts';
 import { type Context, ROW_BYTES } from '../context.ts';
 import type { PartnerEvent, SessionEvent } from '../events/partner-event.ts';
 import { type MaybePromise, mapMaybePromise } from '../maybe-promise.ts';
-import { firstOffsetOf } from '../page.ts';
+import { type PagedList, firstOffsetOf } from '../page.ts';
 import { type ListName, type ListRef, listKeyOf } from '../rest/lists.ts';
 import type { Uuid } from '../uuid.ts';
 import type { GrantedKind } from '../viewer/viewer.ts';
@@ -11,7 +11,7 @@ import { asOpen, auditDenial, auditRead, findRow, ifOpen, requireAccess } from '
 import { NotFound } from '../errors.ts';
 import { loadListPage } from './lookup/lookup.ts';
 import type { ListedRef, NodeOfType, NodeRef, NoteRef, Parents, SessionRef } from './refs.ts';
-import { LISTS, kindOf } from './refs.ts';
+import { LISTS, type RowRef, kindOf } from './refs.ts';
 
 type RecordOfNode<R extends NodeRef> = NonNullable<R['record']>;
 
@@ -118,7 +118,7 @@ function pagesOf<N extends ListName>(list: ListRef<N>, ctx: Context) {
     loadPage: (page: number, since?: number) =>
       loadListPage(list, page, ctx, since === undefined ? 0 : Math.max(since, loaders.freshSince)),
     totalHint: () => partner.cache.totalOf(key),
-  };
+  } as PagedList<RowRef<N>>;
 }
 
 /** A list inside a record. */

@@ -151,10 +151,10 @@ export function listKeyOf({ name, id, filter }: ListRef): string {
 }
 
 /** The request for a page. */
-export function pageTarget<N extends ListName>(ref: ListRef<N>, page: number, since = 0) {
+export function pageTarget(ref: ListRef, page: number, since = 0) {
   const listKey = listKeyOf(ref);
   return {
-    endpoint: listEndpoints[ref.name] as Endpoint as Endpoint<Page<RowOf<N>>>,
+    endpoint: listEndpoints[ref.name] as Endpoint<Page<Row>>,
     id: ref.id,
     key: `${listKey}${ref.filter ? '&' : '?'}page=${page}`,
     path: cachePathOf(ref),

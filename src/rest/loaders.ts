@@ -4,7 +4,7 @@ import type { Uuid } from '../uuid.ts';
 import type { CacheEntry } from './cache.ts';
 import type { Endpoint } from './endpoints.ts';
 import { PartnerError } from './errors.ts';
-import { pageTarget, type ListName, type ListRef } from './lists.ts';
+import { pageTarget, type ListRef } from './lists.ts';
 import type { Partner, Target, Usage } from './partner.ts';
 
 type Loader = DataLoader<Target, unknown, string>;
@@ -31,7 +31,7 @@ export class Loaders {
   }
 
   /** With `since`, a page that was requested after that time. */
-  page<N extends ListName>(list: ListRef<N>, page: number, since?: number) {
+  page(list: ListRef, page: number, since?: number) {
     return mapMaybePromise(this.read(pageTarget(list, page, since)), ({ value }) => value);
   }
 

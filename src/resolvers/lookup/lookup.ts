@@ -1,10 +1,10 @@
 import { NotFound, hasCode } from '../../errors.ts';
 import type { Context } from '../../context.ts';
-import { type MaybePromise, mapMaybePromise } from '../../maybe-promise.ts';
+import { mapMaybePromise } from '../../maybe-promise.ts';
 import { PAGE_SIZE, type Page, type Row, firstOffsetOf } from '../../page.ts';
-import { type ListName, type ListRef, listKeyOf } from '../../rest/lists.ts';
+import { type ListRef, listKeyOf } from '../../rest/lists.ts';
 import type { Uuid } from '../../uuid.ts';
-import type { ListedRef, Parents, RowRef } from '../refs.ts';
+import type { ListedRef, Parents } from '../refs.ts';
 import { LISTS, auditNameOf, kindOf, listFor, parentListsOf } from '../refs.ts';
 import { type ClientList, clientsOfClinic, clientsOfClinician } from './places.ts';
 
@@ -12,12 +12,7 @@ import { type ClientList, clientsOfClinic, clientsOfClinician } from './places.t
 const pagesOfRefs = new WeakMap<object, Page<ListedRef>>();
 
 /** One page of a list. Its rows are recorded as proof, and the places of clients as hints for later look-ups. */
-export function loadListPage<N extends ListName>(
-  list: ListRef<N>,
-  number: number,
-  ctx: Context,
-  since?: number,
-): MaybePromise<Page<RowRef<N>>> {
+export function loadListPage(list: ListRef, number: number, ctx: Context, since?: number) {
   return mapMaybePromise(ctx.loaders.page(list, number, since), (page) => {
     const known = pagesOfRefs.get(page);
     const refs = known ?? refsOf(list, page);
@@ -27,7 +22,7 @@ export function loadListPage<N extends ListName>(
       ctx.recentLists.record(list, page);
       ctx.places.record(list, page);
     }
-    return refs as Page<RowRef<N>>;
+    return refs;
   });
 }
 
@@ -56,7 +51,7 @@ interface LookupOptions {
   readonly assessedAt?: number | undefined;
 }
 
-const clinicsOf = (id: Uuid) => ({ name: 'clinicsOfOrganization', id }) as const;
+const clinicsOf = (id: Uuid): ListRef => ({ name: 'clinicsOfOrganization', id });
 
 /** Looks for records: with a budget in all lists; without one in those under the viewer's grants, however many. */
 export function createLookup(ctx: Context, { budget, assessedAt }: LookupOptions = {}) {
@@ -86,11 +81,11 @@ export function createLookup(ctx: Context, { budget, assessedAt }: LookupOptions
   }
 
   /** The ids of all rows, page by page. */
-  async function* idsIn(list: ListRef<'organizations' | 'clinicsOfOrganization'>) {
+  async function* idsIn(list: ListRef) {
     for (let page = 1, total = 1; firstOffsetOf(page) < total; page += 1) {
       const read = await readPage(list, page);
       total = read?.total ?? 0;
-      for (const row of read?.rows ?? []) if (row) yield row.id;
+      for (const row of read?.rows ?? []) if (row) yield row.id as Uuid;
     }
   }
 
@@ -193,7 +188,7 @@ export function createLookup(ctx: Context, { budget, assessedAt }: LookupOptions
   }
 
   /** Undefined if the parent is gone, or the list became shorter than this page. */
-  async function readPage<N extends ListName>(list: ListRef<N>, page: number, since?: number) {
+  async function readPage(list: ListRef, page: number, since?: number) {
     const key = listKeyOf(list);
     if (ctx.missingLists.has(key)) return undefined;
     if (budget && budget.pagesLeft <= 0)
