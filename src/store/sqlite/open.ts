@@ -85,17 +85,14 @@ function startThread(workerData: WorkerData, clock: () => number) {
   // Batches of reads and of writes take turns in the worker: a write waits for no more than 8 reads.
   const reads = createBatches((calls: Batch['calls']) => run('reads', calls), 8);
   const writes = createBatches((calls: Batch['calls']) => run('writes', calls), 1_000);
-  const remote = ({ call }: typeof reads) => {
-    const get =
-      (_: object, name: string) =>
-      (...args: unknown[]) =>
-        call([name, ...args]);
-    return new Proxy({}, { get });
-  };
+  const get =
+    ({ call }: typeof reads, name: string) =>
+    (...args: unknown[]) =>
+      call([name, ...args]);
 
   return {
-    reads: remote(reads) as Remote<Operations['reads']>,
-    writes: remote(writes) as Remote<Operations['writes']>,
+    reads: new Proxy(reads, { get }) as unknown as Remote<Operations['reads']>,
+    writes: new Proxy(writes, { get }) as unknown as Remote<Operations['writes']>,
     /** Resolves to the reason if the thread ends by itself. */
     broken: broken.promise,
     /** Resolves when all calls are done and the file is closed. */
