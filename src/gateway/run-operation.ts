@@ -17,7 +17,7 @@ export const UNREAD_RESPONSES = requestRejected(
 
 /** Parses, validates, builds the context and executes through the plugins, as Yoga does after its Fetch layer. */
 export async function runOperation(
-  { getEnveloped }: Pick<GatewayYoga, 'getEnveloped'>,
+  { getEnveloped }: GatewayYoga,
   { runningContexts: running, isShortOfMemory, connections: { unread } }: GatewayParts,
   context: GatewayContext,
   params: ReturnType<typeof paramsFrom>,

@@ -1,7 +1,7 @@
 import { createYoga } from 'graphql-yoga';
 
 import { schema } from '../schema/schema.ts';
-import type { GatewayContext, GatewayParts, HttpContext } from './gateway.ts';
+import type { GatewayContext, GatewayParts, GatewayYoga, HttpContext } from './gateway.ts';
 import { useDocumentLimits } from './plugins/use-document-limits.ts';
 import { useErrorMasking } from './plugins/use-error-masking.ts';
 import { useExecution } from './plugins/use-execution.ts';
@@ -20,8 +20,8 @@ import type { Subscriptions } from './subscriptions/subscriptions.ts';
  */
 export function createGatewayYoga(parts: GatewayParts, subscriptions: Subscriptions) {
   const { config, maskError } = parts;
-  const requests = createHttpRequests(parts);
-  const yoga = createYoga<HttpContext, GatewayContext>({
+  const requests = createHttpRequests(parts, () => yoga);
+  const yoga: GatewayYoga = createYoga<HttpContext, GatewayContext>({
     schema,
     graphiql: false,
     logging: false,

@@ -25,14 +25,13 @@ type JsonResponse = Pick<CachedAnswer, 'content'> &
  * for clients that accept JSON: without Yoga's Fetch layer a small query takes 0.81 of the CPU. The plugin answers all other
  * requests in `onRequest`. Event streams are sent by Yoga's own processor.
  */
-export function createHttpRequests(parts: GatewayParts) {
+export function createHttpRequests(parts: GatewayParts, yogaOf: () => GatewayYoga) {
   const { authenticate, maskError, documentOf, observer } = parts;
   const { bodyBytes } = parts.config.limits;
   const { unread } = parts.connections;
   const answers = createAnswerCache(parts);
   const readBody = createBodyTextReader(bodyBytes);
   const streamed = getSSEProcessor();
-  let yoga: Pick<GatewayYoga, 'getEnveloped'>;
 
   async function resultOf(context: HttpContext) {
     const { res, authError } = context;
@@ -51,7 +50,7 @@ export function createHttpRequests(parts: GatewayParts) {
         throw requestRejected(401, MESSAGES.expired, 'UNAUTHENTICATED');
       const cached = answers.find(context, body);
       if (cached) return cached;
-      const result = await runOperation(yoga, parts, context, parseParams(body, documentOf));
+      const result = await runOperation(yogaOf(), parts, context, parseParams(body, documentOf));
       if (!(result instanceof Subscription)) answers.store(context, result);
       return result;
     } catch (error) {
@@ -118,9 +117,6 @@ export function createHttpRequests(parts: GatewayParts) {
   }
 
   const plugin: GatewayPlugin = {
-    onYogaInit(init) {
-      ({ yoga } = init);
-    },
     async onRequest({ serverContext: context, endResponse, fetchAPI }) {
       const result = context.subscription ?? (await resultOf(context));
       if (result instanceof Subscription) return endResponse(streamOf(result.sink, fetchAPI));
