@@ -102,7 +102,7 @@ function isCompilable({ schema, document, operation }: ValidatedExecutionArgs): 
       const keys = selections.flatMap((each) =>
         each.kind === Kind.FIELD ? (each.alias ?? each.name).value : [],
       );
-      // A fragment may have the same fields.
+      // A fragment counts too, since it may select a field again.
       hasMerges ||= new Set(keys).size < selections.length;
     },
   });

@@ -23,7 +23,7 @@ const REASONS: Readonly<Record<number, string>> = {
 /** Sends bytes as a text message: `ws` takes a fifth more CPU for a string. */
 const AS_TEXT = { binary: false };
 
-/** Not of a large message, which counts as unread before its bytes are made: many may be prepared at a time. */
+/** Undefined for a large message, which counts as unread before its bytes are made: many may be prepared at a time. */
 export const bytesOf = (text: string) =>
   text.length < LARGE_CHARACTERS ? Buffer.from(text) : undefined;
 
@@ -96,7 +96,7 @@ export class WsConnection implements ProtocolSocket, OpenConnection {
     if (!this.isOpen) return;
     this.release();
     this.ws.close(code, REASONS[code] ?? given);
-    // By default `ws` waits 30 s for the client's answer. Strangers must not keep their half-sent messages here so long.
+    // By default `ws` waits 30 s for the client's answer: too long to keep the half-sent message of an unknown client.
     if (!this.viewer) setTimeout(() => this.ws.terminate(), 1_000).unref();
   }
 
@@ -122,7 +122,7 @@ export class WsConnection implements ProtocolSocket, OpenConnection {
     return this.isOpen;
   }
 
-  /** Not for events. If too much is buffered, short ones still pass: without `complete`, clients repeat operations. */
+  /** Sends all messages but events. If too much is buffered, short ones pass: without `complete`, clients repeat operations. */
   send(text: string): void {
     if (!this.isOpen) return;
     const { config, connections, runningContexts } = this.#parts;
