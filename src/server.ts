@@ -118,8 +118,7 @@ export async function openServer(config: Config, log: Log, clock = systemClock, 
     metrics,
     isServing: () => !shutdown.signal.aborted,
   });
-  const onRefused = () => writeLimited('warn', 'connections refused: too many are open');
-  const { url } = opened.use(await listen(gateway, config, shutdown, onRefused));
+  const { url } = opened.use(await listen(gateway, config, shutdown));
   // The spool file is named after the port, so two processes never share one.
   output?.openSpool(join(dataDir, `audit-${config.http.port}.spool`));
   sandbox?.deliverTo(`${url}/webhooks`);

@@ -43,14 +43,16 @@ export type Gateway = ReturnType<typeof createGateway>;
 function createParts(options: GatewayOptions) {
   const { config, log, metrics } = options;
   const writeLimited = createLimitedLog(log, 60_000);
+  const onRefused = () => writeLimited('warn', 'connections refused: too many are open');
   return {
     ...options,
+    onRefused,
     ...createErrorMasking(log, config.operation.maxUpstreamCalls),
     observer: createOperationObserver(log, metrics),
     isShortOfMemory: createMemoryPressure(() =>
       writeLimited('error', 'short of memory: queries and sockets are rejected'),
     ),
-    connections: createOpenConnections(config.limits),
+    connections: createOpenConnections(config, onRefused),
     origins: createOrigins(config.http, log),
     documentOf: createDocumentReader(config),
     /** Contexts of running operations. A Set keeps deleted entries in old tables: a note takes 1.16 times the CPU. */
@@ -107,6 +109,7 @@ export function createGateway(options: GatewayOptions) {
   });
 
   return {
+    onRefused: parts.onRefused,
     handle: createHttpHandler(parts, graphql, webhooks),
     upgrade: createWebSockets(parts, graphql.yoga),
     /** Called when the event log was lost: its subscribers have to read their data anew. */

@@ -1,5 +1,4 @@
 import { once } from 'node:events';
-import { existsSync, readFileSync } from 'node:fs';
 import { STATUS_CODES, type Server, type ServerResponse, createServer } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -7,7 +6,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Config } from '../config.ts';
 import { endOfTurn } from '../end-of-turn.ts';
 import type { Gateway } from './gateway.ts';
-import { createLimit } from './open-connections.ts';
+import { createLimit, maxConnections } from './open-connections.ts';
 
 /** How long running requests may take to finish after the signal to stop. */
 const DRAIN_MS = 10_000;
@@ -22,26 +21,21 @@ export const rawResponse = (status: number, requestId?: string): string =>
  * Serves HTTP and WebSocket until it is disposed of, which finishes running requests. Once the shutdown has begun,
  * requests are still answered, with `Connection: close`: load balancers need a moment to notice.
  */
-export async function listen(
-  gateway: Gateway,
-  { http: { host, port }, limits, upstream }: Config,
-  shutdown: AbortController,
-  onRefused: () => void,
-) {
-  const { headersMs, requestMs } = limits;
+export async function listen(gateway: Gateway, config: Config, shutdown: AbortController) {
+  const { http, limits } = config;
   const server = createServer({
-    headersTimeout: headersMs,
-    requestTimeout: requestMs,
+    headersTimeout: limits.headersMs,
+    requestTimeout: limits.requestMs,
     // Longer than proxies keep idle connections: a request that is sent while the server closes one would fail.
     keepAliveTimeout: 75_000,
-    connectionsCheckingInterval: Math.min(headersMs, 1_000),
+    connectionsCheckingInterval: Math.min(limits.headersMs, 1_000),
     // Some HTTP clients offer h2c with every request, and accept an HTTP/1.1 response.
     shouldUpgradeCallback: ({ headers }) => headers.upgrade?.toLowerCase() === 'websocket',
   });
-  server.maxConnections = maxConnections(upstream.maxConcurrency);
+  server.maxConnections = maxConnections(config);
   /** For a client that does not read its response. An operation takes less than this, with its writes. */
-  const idleMs = requestMs + Math.max(requestMs, limits.operationMs);
-  const { unused, idle, running } = limitConnections(server, onRefused);
+  const idleMs = limits.requestMs + Math.max(limits.requestMs, limits.operationMs);
+  const { unused, idle, running } = limitConnections(server, gateway.onRefused);
   function onResponseClosed(this: ServerResponse): void {
     const { req } = this;
     const { socket } = req;
@@ -80,14 +74,14 @@ export async function listen(
   });
 
   // After a restart all clients reconnect in the same second. The system may allow fewer.
-  server.listen({ port, host, backlog: 4_096 });
+  server.listen({ port: http.port, host: http.host, backlog: 4_096 });
   await once(server, 'listening').catch((error: Error) => {
     throw new Error(`HOST and PORT can't be listened on: ${error.message}`, { cause: error });
   });
-  server.on('drop', onRefused);
+  server.on('drop', gateway.onRefused);
   // A connection that can't be accepted. Without a listener it would end the process.
-  server.on('error', onRefused);
-  const hostname = host === '0.0.0.0' || host === '::' ? 'localhost' : host;
+  server.on('error', gateway.onRefused);
+  const hostname = /^(0\.0\.0\.0|::)$/.test(http.host) ? 'localhost' : http.host;
 
   const isRunning = () => running.used.size > 0 || gateway.hasRunningOperations();
   /** Whether all operations end and all responses are sent in this time. Requests that are on their way get 50 ms. */
@@ -146,18 +140,4 @@ function limitConnections(server: Server, onRefused: () => void) {
     }
   });
   return { unused, idle, running };
-}
-
-/** More open sockets than this are a mistake or an attack. */
-const MAX_CONNECTIONS = 30_000;
-/** For the store and the server itself. Without them the system refuses every connection. */
-const OWN_FILES = 64;
-const LIMITS_FILE = '/proc/self/limits';
-
-/** Below the system's limit of open files, so that a webhook is still accepted when thousands are open. */
-function maxConnections(maxConcurrency: number): number {
-  // Not every system shows its limit.
-  const limits = existsSync(LIMITS_FILE) ? readFileSync(LIMITS_FILE, 'utf8') : '';
-  const files = Number(/^Max open files +(\d+)/m.exec(limits)?.[1] ?? Number.POSITIVE_INFINITY);
-  return Math.max(16, Math.min(MAX_CONNECTIONS, files - OWN_FILES - maxConcurrency));
 }

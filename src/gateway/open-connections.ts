@@ -1,4 +1,6 @@
-import type { Limits } from '../config.ts';
+import { existsSync, readFileSync } from 'node:fs';
+
+import type { Config } from '../config.ts';
 import type { Viewer } from '../viewer/viewer.ts';
 import type { GatewayParts } from './gateway.ts';
 
@@ -14,8 +16,9 @@ export interface OpenConnection {
 }
 
 /** All sockets and event streams, with one timer: a timer for each would take more memory than its socket. */
-export function createOpenConnections(limits: Limits) {
-  const { socketPingMs, socketsPerViewer, unreadCharacters } = limits;
+export function createOpenConnections(config: Config, onRefused: () => void) {
+  const { socketPingMs, socketsPerViewer, unreadCharacters } = config.limits;
+  const maxOpen = 0.9 * maxConnections(config);
   // Four checks take less than a ping interval: a check so late that pongs may be unread is always `isLate`.
   const checkMs = Math.min(250, Math.ceil(socketPingMs / 8));
   const open = new Set<OpenConnection>();
@@ -31,6 +34,11 @@ export function createOpenConnections(limits: Limits) {
     /** One check less than configured, so that a lost client is closed within two pings. */
     pingEveryMs: socketPingMs - checkMs,
     open,
+    /** True if no other may be opened: webhooks and health checks need connections too. */
+    isFull(): boolean {
+      if (open.size >= maxOpen) onRefused();
+      return open.size >= maxOpen;
+    },
     perViewer: createLimit<string>(socketsPerViewer),
     /** Characters of large messages that a viewer has not read yet: they must not fill the memory. */
     unread: createLimit<string>(unreadCharacters, LARGE_CHARACTERS),
@@ -118,4 +126,18 @@ export function createBacklog({ config, connections }: GatewayParts, { subject }
       return waiting.length > 0 || sending > 0 ? allSent.promise : undefined;
     },
   };
+}
+
+/** More than this are a mistake or an attack. Nine tenths may be sockets and streams. */
+const MAX_CONNECTIONS = 33_334;
+/** For the store and the server itself. Without them the system refuses every connection. */
+const OWN_FILES = 64;
+const LIMITS_FILE = '/proc/self/limits';
+
+/** Below the system's limit of open files, so that a webhook is still accepted when thousands are open. */
+export function maxConnections({ upstream: { maxConcurrency } }: Config): number {
+  // Not every system shows its limit.
+  const limits = existsSync(LIMITS_FILE) ? readFileSync(LIMITS_FILE, 'utf8') : '';
+  const files = Number(/^Max open files +(\d+)/m.exec(limits)?.[1] ?? Number.POSITIVE_INFINITY);
+  return Math.max(16, Math.min(MAX_CONNECTIONS, files - OWN_FILES - maxConcurrency));
 }

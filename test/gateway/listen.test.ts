@@ -22,9 +22,10 @@ it('sends a slow client its whole response during a shutdown', async () => {
     abortReads: () => undefined,
     hasRunningOperations: () => false,
     endCalls: () => Promise.resolve(),
+    onRefused: () => undefined,
   };
   const config = readConfig({ HOST: '127.0.0.1', PORT: '0' });
-  const listening = await listen(app, config, new AbortController(), () => undefined);
+  const listening = await listen(app, config, new AbortController());
   const client = connect(Number(new URL(listening.url).port), '127.0.0.1');
   client.write('GET / HTTP/1.1\r\nhost: here\r\n\r\n');
   client.pause();
@@ -47,9 +48,10 @@ it('closes a connection with more than sixteen requests that wait for another', 
     abortReads: () => undefined,
     hasRunningOperations: () => false,
     endCalls: () => Promise.resolve(),
+    onRefused: () => undefined,
   };
   const config = readConfig({ HOST: '127.0.0.1', PORT: '0' });
-  await using listening = await listen(app, config, new AbortController(), () => undefined);
+  await using listening = await listen(app, config, new AbortController());
   const request = 'GET / HTTP/1.1\r\nhost: here\r\n\r\n';
   const client = connect(Number(new URL(listening.url).port), '127.0.0.1');
   client.on('error', () => undefined);

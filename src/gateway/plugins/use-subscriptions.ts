@@ -13,9 +13,9 @@ const TOO_MANY = requestRejected(
   429,
   'You have as many event streams and sockets open as one viewer may have: close one first.',
 );
-const SHUTTING_DOWN = requestRejected(
+const NO_ROOM = requestRejected(
   503,
-  'This gateway is shutting down. Try again in a moment.',
+  'This gateway is shutting down, or has too many event streams and sockets open. Try again in a moment.',
   'UPSTREAM_UNAVAILABLE',
 );
 
@@ -31,7 +31,7 @@ export function useSubscriptions(parts: GatewayParts, { subscribe }: Subscriptio
     const { res, viewer } = context;
     // The client may have left while its token was verified: then nothing would release its connection.
     if (res.closed || !acceptedBy(res.req).stream) return { errors: [NOT_STREAMED] };
-    if (!parts.isServing()) return { errors: [SHUTTING_DOWN] };
+    if (!parts.isServing() || connections.isFull()) return { errors: [NO_ROOM] };
     if (!connections.perViewer.acquire(viewer.subject)) return { errors: [TOO_MANY] };
     const stream = createSseStream(context, parts);
     context.sink = stream;

@@ -130,7 +130,8 @@ export function createWebSockets(parts: GatewayParts, yoga: GatewayYoga) {
     handshakes = handshakes
       .then(() => nextTurn())
       .then(() => {
-        if (parts.isServing()) server.handleUpgrade(req, socket, head, accept);
+        const isAccepted = parts.isServing() && !connections.isFull();
+        if (isAccepted) server.handleUpgrade(req, socket, head, accept);
         else socket.destroy();
       })
       .catch((error: unknown) => {
@@ -221,7 +222,7 @@ const ignoreError = (): void => undefined;
 
 /** The status with which an upgrade is rejected, or undefined. */
 function upgradeProblem(req: IncomingMessage, parts: GatewayParts): number | undefined {
-  if (!parts.isServing() || parts.isShortOfMemory()) return 503;
+  if (!parts.isServing() || parts.isShortOfMemory() || parts.connections.isFull()) return 503;
   const [path, ...query] = (req.url ?? '/').split('?');
   if (path !== '/graphql') return 404;
   // Tokens in URLs end up in logs, so no query string is accepted.

@@ -73,6 +73,31 @@ describe('a process with 256 file descriptors', { timeout: 120_000 }, () => {
     for (const { socket } of held) socket.destroy();
   });
 
+  it('keeps a tenth of its connections for webhooks and health checks', async () => {
+    const { server, sandbox } = deployment;
+    using sockets = new DisposableStack();
+    const open = async (subject: string) =>
+      sockets.use(await dialIn(server, await tokenFor(['partner'], { subject })));
+    let opened = 0;
+    const openUntilRefused = async (): Promise<void> => {
+      for (; opened < 200; opened += 1) await open(`viewer ${Math.floor(opened / 10)}`);
+    };
+    await expect(openUntilRefused()).rejects.toThrow('Unexpected server response: 503');
+    expect(opened).toBeGreaterThan(100);
+    const stream = await fetch(`${server.url}/graphql`, {
+      method: 'POST',
+      headers: {
+        'content-type': 'application/json',
+        accept: 'text/event-stream',
+        authorization: `Bearer ${await tokenFor(['partner'])}`,
+      },
+      body: JSON.stringify({ query: 'subscription { events { type } }' }),
+    });
+    expect(stream.status).toBe(503);
+    for (let n = 0; n < 5; n += 1) expect(await sendOne(server.url, sandbox)).toBe(200);
+    expect((await fetch(`${server.url}/healthz`)).status).toBe(200);
+  });
+
   it('whose connections were all busy at once, and are idle now, serves new ones', async () => {
     const { server, sandbox } = deployment;
     const agent = new Agent({ keepAlive: true });
