@@ -117,6 +117,14 @@ const origins = text.transform((list, ctx) => {
 
 /** An IPv6 address may have the brackets that it has in a URL. */
 const host = text.transform((name) => name.replace(/^\[(.+)\]$/, '$1'));
+/** It may end with a space. HTTP drops spaces at the beginning of a header, so a prefix that begins with one never matches. */
+const signaturePrefix = z
+  .string()
+  .transform((prefix) => prefix.replace(/[\r\n]+$/, ''))
+  .refine((prefix) => /^([!-~][ -~]*)?$/.test(prefix), {
+    error:
+      'must be printable ASCII and not begin with a space, as it is part of a header, but is not',
+  });
 const headerName = text.toLowerCase().regex(/^[a-z0-9!#$%&'*+.^_`|~-]+$/, must("a header's name"));
 /** `redis+sentinel://user:password@host:26379,host:26379/name/database`. No URL parser takes several hosts. */
 export const SENTINEL_URL = /^redis(s?)\+sentinel:\/\/([^/]*@)?([^/@]+)\/([^/]+)(?:\/(\d+))?$/;
@@ -173,12 +181,12 @@ function settings(read: Read, given: Environment, problems: string[]) {
       lookupMaxCalls: read('LOOKUP_MAX_CALLS', integer(1, 1_000_000).default(100)),
     },
     auth: authOf(read, given, problems, isSandbox),
-    // How the sender signs. The Partner API does not document it, so all of it can be set. A prefix may end with a space.
+    // How the sender signs. The Partner API does not document it, so all of it can be set.
     webhook: {
       header: read('WEBHOOK_SIGNATURE_HEADER', headerName.default('x-signature')),
       algorithm: read('WEBHOOK_SIGNATURE_ALGORITHM', algorithm.default('sha256')),
       encoding: read('WEBHOOK_SIGNATURE_ENCODING', encoding.default('hex')),
-      prefix: read('WEBHOOK_SIGNATURE_PREFIX', z.string().default('')).replace(/[\r\n]+$/, ''),
+      prefix: read('WEBHOOK_SIGNATURE_PREFIX', signaturePrefix.default('')),
       previousSecret: read('WEBHOOK_SECRET_PREVIOUS', secret().optional()),
     },
     /** Undefined: the embedded store. */

@@ -272,6 +272,12 @@ describe('single variables', () => {
     expect(webhook.prefix).toBe('Signature ');
   });
 
+  it.each([' sha256=', 'sha\n256=', 'sha256é='])('refuses %j, which no header has', (prefix) => {
+    expect(refusal({ WEBHOOK_SIGNATURE_PREFIX: prefix })).toContain(
+      'WEBHOOK_SIGNATURE_PREFIX must be printable ASCII and not begin with a space',
+    );
+  });
+
   it('reads origins with commas between them', () => {
     const env = { ALLOWED_ORIGINS: 'https://a.example, http://localhost:3000/,https://a.example' };
     expect(readConfig(env).http.allowedOrigins).toEqual([
