@@ -5,7 +5,13 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createManualClock, viewerWith } from '../support/access/viewers.ts';
 import { expectResponse } from '../support/fuzz/expect-response.ts';
 import { type Gateway, openGateway } from '../support/gateway.ts';
-import { type Upstream, answer, openUpstream, pageBody, uuid } from '../support/rest/upstream.ts';
+import {
+  type Upstream,
+  answer as respondWith,
+  openUpstream,
+  pageBody,
+  uuid,
+} from '../support/rest/upstream.ts';
 
 let upstream: Upstream;
 let gateway: Gateway;
@@ -167,7 +173,7 @@ describe('a response of the Partner API', () => {
     beforeAll(async () => {
       lists = await openUpstream(({ path }, response) => {
         const at = Number(new URL(path, 'http://x').searchParams.get('page'));
-        answer(response, 200, pageBody(path.includes(uuid(98)) ? 200 : 2 ** 31 - 1, at));
+        respondWith(response, 200, pageBody(path.includes(uuid(98)) ? 200 : 2 ** 31 - 1, at));
       });
       narrow = await openGateway({ env: { ...envOf(lists), OPERATION_MAX_UPSTREAM_CALLS: '8' } });
     });
