@@ -23,7 +23,7 @@ import { createShapeOf } from './use-document-limits.ts';
 // full garbage collections: 5,000 different documents took 1.5 GB. The flag is about scripts and `new Function` only.
 setFlagsFromString('--no-compilation-cache');
 
-/** Loaded when it is first needed: its hundred modules would take a tenth of the start, and 8 MB. */
+/** Loaded when it is first needed: its hundred modules would take a twentieth of the start, and 7 MB. */
 const require = createRequire(import.meta.url);
 const loadJit = () => require('graphql-jit') as typeof Jit;
 
