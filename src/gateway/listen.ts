@@ -22,7 +22,8 @@ export const rawResponse = (status: number, requestId?: string): string =>
  * requests are still answered, with `Connection: close`: load balancers need a moment to notice.
  */
 export async function listen(gateway: Gateway, config: Config, shutdown: AbortController) {
-  const { http, limits } = config;
+  const { host, port } = config.http;
+  const { limits } = config;
   const server = createServer({
     headersTimeout: limits.headersMs,
     requestTimeout: limits.requestMs,
@@ -74,14 +75,14 @@ export async function listen(gateway: Gateway, config: Config, shutdown: AbortCo
   });
 
   // After a restart all clients reconnect in the same second. The system may allow fewer.
-  server.listen({ port: http.port, host: http.host, backlog: 4_096 });
+  server.listen({ port, host, backlog: 4_096 });
   await once(server, 'listening').catch((error: Error) => {
     throw new Error(`HOST and PORT can't be listened on: ${error.message}`, { cause: error });
   });
   server.on('drop', gateway.onRefused);
   // A connection that can't be accepted. Without a listener it would end the process.
   server.on('error', gateway.onRefused);
-  const hostname = /^(0\.0\.0\.0|::)$/.test(http.host) ? 'localhost' : http.host;
+  const hostname = host === '0.0.0.0' || host === '::' ? 'localhost' : host;
 
   const isRunning = () => running.used.size > 0 || gateway.hasRunningOperations();
   /** Whether all operations end and all responses are sent in this time. Requests that are on their way get 50 ms. */
