@@ -10,6 +10,9 @@ export interface Page<T> {
   readonly page: number;
   /** When the call for it began. What happened since may not be in it. */
   readonly requestedAt?: number | undefined;
+  /** What resolvers and cursors make of the rows, once for all operations that read this page. */
+  refs?: Page<Row>;
+  hashes?: readonly string[];
 }
 
 export type Row = Readonly<{ id: string }>;

@@ -13,7 +13,9 @@ export type PageInfo = Pick<
 export type Edge<T extends Row> = Readonly<Connection<T>['edges'][number]>;
 
 /** A page that was read. `total` is undefined if the page was not found. */
-type ReadPage<T> = Pick<Page<T>, 'rows' | 'requestedAt'> & { readonly total: number | undefined };
+type ReadPage<T> = Pick<Page<T>, 'rows' | 'requestedAt' | 'hashes'> & {
+  readonly total: number | undefined;
+};
 
 /** A list that changes faster than it can be read is shown as it was read, unless a page is missing. */
 const MAX_REREADS = 3;
@@ -30,7 +32,7 @@ export function loadConnection<T extends Row>(
   const connection = new Connection(list, cursors);
   if (need === 'nothing') return connection;
   const first = firstPagesToRead(request, need, list.totalHint());
-  return mapMaybePromise(connection.read(first), () => connection.locate(request, need, first));
+  return connection.readAndLocate(first, request, need, first);
 }
 
 /** A window of a list, and the pages read for it. A class, because a response may hold hundreds. */
@@ -90,7 +92,7 @@ export class Connection<T extends Row> {
     const page = this.pages.get(pageOf(offset));
     if (!page || offset < this.window.start || offset >= this.window.end) return null;
     const list = (this.listHash ??= shortHash(this.list.key));
-    return this.cursors.seal({ list, offset, total: page.total ?? 0, ids: hashedIds(page.rows) });
+    return this.cursors.seal({ list, offset, total: page.total ?? 0, ids: hashedIds(page) });
   }
 
   private rows<R>(project: (row: T, offset: number) => R): R[] {
@@ -102,37 +104,56 @@ export class Connection<T extends Row> {
     return rows;
   }
 
-  /** Finds the window in the list as it is now. If nothing changed, the `wanted` pages, which were just read, are enough. */
-  locate(request: WindowRequest, need: Need, wanted: readonly number[]): MaybePromise<this> {
-    const again = () => this.locate(request, need, wanted);
+  /** Reads pages and then finds the window in the list as it is now. If nothing changed, the `wanted` pages are enough. */
+  readAndLocate(
+    pages: readonly number[],
+    request: WindowRequest,
+    need: Need,
+    wanted: readonly number[],
+    isFresh?: boolean,
+  ): MaybePromise<this> {
+    const reading = this.read(pages, isFresh);
+    // Without a function for a list whose pages are cached: a response may have hundreds.
+    if (!reading) return this.locate(request, need, wanted);
+    return reading.then(() => this.locate(request, need, wanted));
+  }
+
+  private locate(request: WindowRequest, need: Need, wanted: readonly number[]) {
     const reread = this.dropContradicting(request, wanted);
-    if (reread) return mapMaybePromise(this.read(reread), again);
+    if (reread) return this.readAndLocate(reread, request, need, wanted);
     if (need === 'total') return this;
     const { after, before } = request;
     const start = after ? dividingOffset(after, 'after', this) : 0;
-    if (typeof start !== 'number') return mapMaybePromise(this.read(start, { fresh: true }), again);
+    if (typeof start !== 'number') return this.readAndLocate(start, request, need, wanted, true);
     const end = before ? dividingOffset(before, 'before', this) : Infinity;
-    if (typeof end !== 'number') return mapMaybePromise(this.read(end, { fresh: true }), again);
+    if (typeof end !== 'number') return this.readAndLocate(end, request, need, wanted, true);
     this.window = windowOf(request, { start, end }, this.totalCount);
     const pages = pagesNeeded(this.window, need);
-    if (pages.every((page) => this.pages.has(page))) return this.complete(pages);
-    return mapMaybePromise(this.read(pages), () =>
-      this.rereads === MAX_REREADS ? this.complete(pages) : this.locate(request, need, pages),
-    );
+    if (pages.every(this.isRead, this)) return this.complete(pages);
+    if (this.rereads < MAX_REREADS) return this.readAndLocate(pages, request, need, pages);
+    return mapMaybePromise(this.read(pages), () => this.complete(pages));
   }
 
   /** Throws if the API has no page that the list's length calls for: its rows must not be left out unnoticed. */
   private complete(pages: readonly number[]): this {
-    if (pages.every((page) => this.pages.get(page)?.total !== undefined)) return this;
+    if (pages.every(this.isFound, this)) return this;
     throw new CodedError('UPSTREAM_BAD_RESPONSE', PAGE_MISSING);
   }
 
+  private isRead(page: number): boolean {
+    return this.pages.has(page);
+  }
+
+  private isFound(page: number): boolean {
+    return this.pages.get(page)?.total !== undefined;
+  }
+
   /** Reads, in parallel, the pages not read yet. Synchronous if all of them are cached. */
-  read(pages: readonly number[], { fresh = this.isChanged || this.rereads > 0 } = {}) {
+  private read(pages: readonly number[], isFresh = this.isChanged || this.rereads > 0) {
     const loads: Promise<void>[] = [];
     for (const page of pages) {
       if (this.pages.has(page)) continue;
-      const answer = this.list.loadPage(page, fresh ? this.freshSince : undefined);
+      const answer = this.list.loadPage(page, isFresh ? this.freshSince : undefined);
       if (answer instanceof Promise) loads.push(this.storeLater(page, answer));
       else this.store(page, answer);
     }

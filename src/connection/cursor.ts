@@ -1,6 +1,14 @@
 import { hash } from 'node:crypto';
 
-import { PAGE_SIZE, type Row, firstOffsetOf, lastPageOf, pageOf, pagesBetween } from '../page.ts';
+import {
+  PAGE_SIZE,
+  type Page,
+  type Row,
+  firstOffsetOf,
+  lastPageOf,
+  pageOf,
+  pagesBetween,
+} from '../page.ts';
 import type { Sealer } from '../sealed-text.ts';
 import type { Connection } from './connection.ts';
 
@@ -27,16 +35,11 @@ export type CursorSealer = Sealer<CursorPosition>;
 /** 42 bits: two rows have the same hash with a probability of one in four trillion. */
 export const shortHash = (text: string): string => hash('sha256', text, 'base64url').slice(0, 7);
 
-/** By a page's rows: a cached page is hashed once for all operations that read it. */
-const idsOfRows = new WeakMap<object, readonly string[]>();
-
-export function hashedIds(rows: readonly (Row | undefined)[]): readonly string[] {
-  const known = idsOfRows.get(rows);
-  if (known !== undefined) return known;
+export function hashedIds(page: Pick<Page<Row>, 'rows' | 'hashes'>): readonly string[] {
+  if (page.hashes) return page.hashes;
   const ids = Array<string>(PAGE_SIZE).fill('');
-  for (const [index, row] of rows.entries()) if (row) ids[index] = shortHash(row.id);
-  idsOfRows.set(rows, ids);
-  return ids;
+  for (const [index, row] of page.rows.entries()) if (row) ids[index] = shortHash(row.id);
+  return (page.hashes = ids);
 }
 
 type ReadPages = Pick<Connection<Row>, 'pages' | 'total'>;
@@ -91,16 +94,16 @@ function anchorOffset(cursor: CursorPosition, read: ReadPages) {
   const index = cursor.offset % PAGE_SIZE;
   const anchorId = cursor.ids[index] ?? '';
   const own = read.pages.get(pageOf(cursor.offset));
-  const idAtOffset = own && hashedIds(own.rows)[index];
+  const idAtOffset = own && hashedIds(own)[index];
   if (anchorId !== '' && idAtOffset === anchorId) return { exact: cursor.offset };
 
   let low: number | undefined;
   let high: number | undefined;
-  for (const [page, { rows }] of read.pages) {
-    for (const [at, id] of hashedIds(rows).entries()) {
+  for (const [number, page] of read.pages) {
+    for (const [at, id] of hashedIds(page).entries()) {
       const oldIndex = id === '' ? -1 : cursor.ids.indexOf(id);
       if (oldIndex === -1) continue;
-      const offset = firstOffsetOf(page) + at;
+      const offset = firstOffsetOf(number) + at;
       // A row without an id can't be found itself; it is taken to be where it was if a neighbour is.
       const hasNotMoved = offset - oldIndex === cursor.offset - index;
       if (oldIndex === index || (anchorId === '' && hasNotMoved))
@@ -116,6 +119,6 @@ function anchorOffset(cursor: CursorPosition, read: ReadPages) {
 export function changeSeenAt(cursor: CursorPosition | undefined, read: ReadPages): number {
   const page = cursor && read.pages.get(pageOf(cursor.offset));
   if (!page || page.total !== cursor.total) return 0;
-  const ids = hashedIds(page.rows);
+  const ids = hashedIds(page);
   return cursor.ids.some((id, at) => id !== ids[at]) ? (page.requestedAt ?? 0) : 0;
 }

@@ -3,7 +3,7 @@ import type { Need, WindowArgs } from '../connection/window.ts';
 import { type Context, ROW_BYTES } from '../context.ts';
 import type { PartnerEvent, SessionEvent } from '../events/partner-event.ts';
 import { type MaybePromise, mapMaybePromise } from '../maybe-promise.ts';
-import { type PagedList, firstOffsetOf } from '../page.ts';
+import { type Page, type PagedList, firstOffsetOf } from '../page.ts';
 import { type ListName, type ListRef, listKeyOf } from '../rest/lists.ts';
 import type { Uuid } from '../uuid.ts';
 import type { GrantedKind } from '../viewer/viewer.ts';
@@ -74,15 +74,13 @@ export function parentLink<R extends ListedRef, T extends 'Organization' | 'Clin
 
 /** The clinic whose list holds the client, or that of the clinician whose list does. */
 export const clinicOfClient = parentLink('Clinic', (client: NodeOfType<'Client'>, ctx) =>
-  mapMaybePromise(
-    client.clinicId || client.clinicianId ? client : findRow(client, ctx),
-    ({ clinicId, clinicianId }: Parents = {}, context: Context) =>
-      clinicianId && !clinicId
-        ? parentId(linkTo('Clinician', clinicianId), 'clinicId', context)
-        : clinicId,
-    ctx,
-  ),
+  client.clinicId || client.clinicianId
+    ? clinicIdOf(client, ctx)
+    : findRow(client, ctx).then((found) => clinicIdOf(found, ctx)),
 );
+
+const clinicIdOf = ({ clinicId, clinicianId }: Parents = {}, ctx: Context) =>
+  clinicianId && !clinicId ? parentId(linkTo('Clinician', clinicianId), 'clinicId', ctx) : clinicId;
 
 /** The client in the session's id or list. Otherwise it is looked up by the client argument or in the event log. */
 const clientOfOpenSession = parentLink('Client', (session: SessionRef, ctx) => {
@@ -110,36 +108,49 @@ export const clientOfSession = (session: SessionRef, args: unknown, ctx: Context
     : clientOfOpenSession(session, args, ctx);
 
 /** A list of the Partner API, page by page. */
-function pagesOf<N extends ListName>(list: ListRef<N>, ctx: Context) {
-  const { loaders, partner } = ctx;
-  const key = listKeyOf(list);
-  return {
-    key,
-    loadPage: (page: number, since?: number) =>
-      loadListPage(list, page, ctx, since === undefined ? 0 : Math.max(since, loaders.freshSince)),
-    totalHint: () => partner.cache.totalOf(key),
-  } as PagedList<RowRef<N>>;
+class PartnerList<N extends ListName> implements PagedList<RowRef<N>> {
+  readonly key: string;
+  private readonly list: ListRef<N>;
+  private readonly ctx: Context;
+
+  constructor(list: ListRef<N>, ctx: Context) {
+    this.key = listKeyOf(list);
+    this.list = list;
+    this.ctx = ctx;
+  }
+
+  loadPage(page: number, since?: number) {
+    const { list, ctx } = this;
+    const after = since === undefined ? 0 : Math.max(since, ctx.loaders.freshSince);
+    return loadListPage(list, page, ctx, after) as MaybePromise<Page<RowRef<N>>>;
+  }
+
+  totalHint() {
+    return this.ctx.partner.cache.totalOf(this.key);
+  }
 }
 
 /** A list inside a record. */
 export const connectionIn = <N extends ListName>(
   parent: ListedRef,
-  list: ListRef<N>,
-  args: WindowArgs,
-  need: Need,
+  request: ListRequest<N>,
   ctx: Context,
-) =>
-  requireAccess(parent, ctx, () => {
-    // Even an empty result of a filter reveals something about patients, so the read is audited.
-    if (list.filter && LISTS[list.name].row === 'Client')
-      ctx.audit?.read.add(`${parent.type}:${parent.id}`);
-    return loadConnection(args, need, pagesOf(list, ctx), ctx.cursors);
-  });
+) => requireAccess(parent, ctx, loadList<N>, request);
+
+type ListRequest<N extends ListName> = Readonly<{ list: ListRef<N>; args: WindowArgs; need: Need }>;
+
+function loadList<N extends ListName>(parent: ListedRef, ctx: Context, request: ListRequest<N>) {
+  const { list, args, need } = request;
+  // Even an empty result of a filter reveals something about patients, so the read is audited.
+  if (list.filter && LISTS[list.name].row === 'Client')
+    ctx.audit?.read.add(`${parent.type}:${parent.id}`);
+  return loadConnection(args, need, new PartnerList(list, ctx), ctx.cursors);
+}
 
 /** All organizations for `partner`; for other viewers those that a grant names, with the same windows and no call. */
 export function organizationsOfViewer(args: WindowArgs, need: Need, ctx: Context) {
   if (ctx.reach.isPartner)
-    return loadConnection(args, need, pagesOf({ name: 'organizations' }, ctx), ctx.cursors);
+    return loadConnection(args, need, new PartnerList({ name: 'organizations' }, ctx), ctx.cursors);
   const all = granted('Organization', ctx);
   const list = {
     key: 'granted organizations',

@@ -86,9 +86,9 @@ function list<T>(
     if (typeof currentPage === 'number' && currentPage !== page) return undefined;
     const isLast = page === lastPageOf(total);
     if (data.length > PAGE_SIZE || (data.length < PAGE_SIZE && !isLast)) return undefined;
-    const isOfAnotherParent = (row: unknown) =>
-      isObject(row) && parentNames.some((name) => isOther(row[name], parentId));
-    if (data.some(isOfAnotherParent)) return anotherRecord;
+    for (const name of parentNames)
+      for (const row of data)
+        if (isObject(row) && isOther(row[name], parentId)) return anotherRecord;
     const rows = data.map((row: unknown) => (isObject(row) ? readRow(row) : undefined));
     return { rows, total, page };
   }

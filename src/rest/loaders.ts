@@ -9,6 +9,8 @@ import type { Partner, Target, Usage } from './partner.ts';
 
 type Loader = DataLoader<Target, unknown, string>;
 
+const valueOf = <T>({ value }: CacheEntry<T>): T => value;
+
 /**
  * What one operation, or one delivered event, reads: a DataLoader for each kind of record, made when first used. Within
  * an operation the same read has the same result, until it changes something; what is cached is returned synchronously.
@@ -32,14 +34,14 @@ export class Loaders {
 
   /** With `since`, a page that was requested after that time. */
   page(list: ListRef, page: number, since?: number) {
-    return mapMaybePromise(this.read(pageTarget(list, page, since)), ({ value }) => value);
+    return mapMaybePromise(this.read(pageTarget(list, page, since)), valueOf);
   }
 
   /** With `fresh`, one that was requested after `freshSince`. */
   record<T>(endpoint: Endpoint<T>, id?: Uuid, { fresh = false } = {}): MaybePromise<T> {
     const path = endpoint.path(id);
     const target = { endpoint, id, key: path, path, since: fresh ? this.freshSince : 0 };
-    return mapMaybePromise(this.read(target), ({ value }) => value);
+    return mapMaybePromise(this.read(target), valueOf);
   }
 
   /** The same with its validity, for a caller that keeps it: `kept` is not looked up again while it is current. */

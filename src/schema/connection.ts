@@ -118,6 +118,6 @@ export const listField = <N extends ListName, F extends InputFieldMap>(
   args: { ...windowArgs, ...filters } as typeof windowArgs & F,
   resolve: (parent: ListedRef, args: ListArgs, ctx: Context, info: GraphQLResolveInfo) => {
     const list = { name, id: parent.id as Uuid, filter: filters && filterOf(args, ctx) };
-    return connectionIn(parent, list, args, connectionNeed(info, ctx), ctx);
+    return connectionIn(parent, { list, args, need: connectionNeed(info, ctx) }, ctx);
   },
 });

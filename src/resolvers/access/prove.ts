@@ -22,15 +22,19 @@ export function auditDenial({ type, id }: RecordName, { audit }: Context): void 
   if (type !== 'Assessment') audit?.denied.add(`${type}:${id}`);
 }
 
-/** Reads the contents of a record if the viewer may; otherwise throws `NotFound`, as if it did not exist. */
-export function requireAccess<R extends ListedRef, T>(
+/**
+ * Reads the contents of a record if the viewer may; otherwise throws `NotFound`, as if it did not exist. What else `read`
+ * needs is passed along, so that a row of a list needs no function of its own.
+ */
+export function requireAccess<R extends ListedRef, T, A>(
   ref: R,
   ctx: Context,
-  read: (ref: R, ctx: Context) => MaybePromise<T>,
+  read: (ref: R, ctx: Context, request: A) => MaybePromise<T>,
+  request?: A,
 ): MaybePromise<T> {
-  if (ref.open) return read(auditRead(ref, ctx), ctx);
+  if (ref.open) return read(auditRead(ref, ctx), ctx, request!);
   return mapMaybePromise(asOpen(ref, ctx), (open) => {
-    if (open) return read(auditRead(open, ctx), ctx);
+    if (open) return read(auditRead(open, ctx), ctx, request!);
     auditDenial(ref, ctx);
     throw new NotFound();
   });

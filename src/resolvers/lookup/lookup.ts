@@ -8,24 +8,22 @@ import type { ListedRef, Parents } from '../refs.ts';
 import { LISTS, auditNameOf, kindOf, listFor, parentListsOf } from '../refs.ts';
 import { type ClientList, clientsOfClinic, clientsOfClinician } from './places.ts';
 
-/** The refs of a page's rows. They depend on the list and the page only, so all operations share them. */
-const pagesOfRefs = new WeakMap<object, Page<ListedRef>>();
-
 /** One page of a list. Its rows are recorded as proof, and the places of clients as hints for later look-ups. */
-export function loadListPage(list: ListRef, number: number, ctx: Context, since?: number) {
-  return mapMaybePromise(ctx.loaders.page(list, number, since), (page) => {
-    const known = pagesOfRefs.get(page);
-    const refs = known ?? refsOf(list, page);
-    ctx.seenPages.add(refs);
-    if (!known) {
-      pagesOfRefs.set(page, refs);
-      ctx.recentLists.record(list, page);
-      ctx.places.record(list, page);
-    }
-    return refs;
-  });
+export const loadListPage = (list: ListRef, number: number, ctx: Context, since?: number) =>
+  mapMaybePromise(ctx.loaders.page(list, number, since), seenPage, list, ctx);
+
+function seenPage(page: Page<Row>, list: ListRef, ctx: Context): Page<ListedRef> {
+  if (!page.refs) {
+    page.refs = refsOf(list, page);
+    ctx.recentLists.record(list, page);
+    ctx.places.record(list, page);
+  }
+  const refs = page.refs as Page<ListedRef>;
+  ctx.seenPages.add(refs);
+  return refs;
 }
 
+/** They depend on the list and the page only, so all operations share them. */
 function refsOf(list: ListRef, page: Page<Row>): Page<ListedRef> {
   const { row: type, parent } = { parent: undefined, ...LISTS[list.name] };
   const parents = parent && { [`${kindOf(parent)}Id`]: list.id };

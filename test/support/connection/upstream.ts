@@ -91,7 +91,7 @@ export function notFound() {
 /** The cursor of the row at `offset`, as an operation gets it now. */
 export function cursorAt(upstream: Upstream, offset: number): string {
   const { rows, total } = upstream.pageNow(pageOf(offset));
-  return cursors.seal({ list: shortHash(KEY), offset, total, ids: hashedIds(rows) });
+  return cursors.seal({ list: shortHash(KEY), offset, total, ids: hashedIds({ rows }) });
 }
 
 /** Opens a connection with all its rows. */
