@@ -129,23 +129,17 @@ export class Connection<T extends Row> {
     if (typeof end !== 'number') return this.readAndLocate(end, request, need, wanted, true);
     this.window = windowOf(request, { start, end }, this.totalCount);
     const pages = pagesNeeded(this.window, need);
-    if (pages.every(this.isRead, this)) return this.complete(pages);
+    if (pages.every((page) => this.pages.has(page))) return this.complete(pages);
     if (this.rereads < MAX_REREADS) return this.readAndLocate(pages, request, need, pages);
     return mapMaybePromise(this.read(pages), () => this.complete(pages));
   }
 
   /** Throws if the API has no page that the list's length calls for: its rows must not be left out unnoticed. */
   private complete(pages: readonly number[]): this {
-    if (pages.every(this.isFound, this)) return this;
-    throw new CodedError('UPSTREAM_BAD_RESPONSE', PAGE_MISSING);
-  }
-
-  private isRead(page: number): boolean {
-    return this.pages.has(page);
-  }
-
-  private isFound(page: number): boolean {
-    return this.pages.get(page)?.total !== undefined;
+    for (const page of pages)
+      if (this.pages.get(page)?.total === undefined)
+        throw new CodedError('UPSTREAM_BAD_RESPONSE', PAGE_MISSING);
+    return this;
   }
 
   /** Reads, in parallel, the pages not read yet. Synchronous if all of them are cached. */

@@ -1,14 +1,7 @@
 import { hash } from 'node:crypto';
 
-import {
-  PAGE_SIZE,
-  type Page,
-  type Row,
-  firstOffsetOf,
-  lastPageOf,
-  pageOf,
-  pagesBetween,
-} from '../page.ts';
+import type { Page, Row } from '../page.ts';
+import { PAGE_SIZE, firstOffsetOf, lastPageOf, pageOf, pagesBetween } from '../page.ts';
 import type { Sealer } from '../sealed-text.ts';
 import type { Connection } from './connection.ts';
 

@@ -23,7 +23,7 @@ export interface WebhookParts {
   readonly whenApplied: (position: number) => Promise<boolean>;
   /** Invalidates what the events make stale, here and on other instances. Never rejects. */
   readonly applyEverywhere: (events: readonly EventFacts[]) => Promise<void>;
-  /** Called for a new event on the instance that received it, and on no other. */
+  /** Called for a new event on the instance that received it, and on no other. A hint, which never throws. */
   readonly onAccepted: (event: EventFacts) => void;
   readonly log: Log;
   readonly metrics: Metrics;

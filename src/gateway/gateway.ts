@@ -17,11 +17,8 @@ import { createMemoryPressure } from './memory-pressure.ts';
 import { createOpenConnections } from './open-connections.ts';
 import { createOrigins } from './origins.ts';
 import { createErrorMasking } from './plugins/use-error-masking.ts';
-import {
-  type Sink,
-  type Subscription,
-  createSubscriptions,
-} from './subscriptions/subscriptions.ts';
+import type { Sink, Subscription } from './subscriptions/subscriptions.ts';
+import { createSubscriptions } from './subscriptions/subscriptions.ts';
 import { createDocumentReader } from './trusted-documents.ts';
 import { createWebSockets } from './websocket/websocket.ts';
 import { createGatewayYoga } from './yoga.ts';

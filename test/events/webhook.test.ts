@@ -223,10 +223,11 @@ describe('a store that is down', () => {
   it('lets the sender retry a delivery that is in the log but not applied', async () => {
     await using store = await openTestStore();
     let fails = true;
-    const onAccepted = () => {
-      if (fails) throw new Error('the ids could not be written');
+    const whenApplied = async () => {
+      if (fails) throw new Error('it could not be applied');
+      return true;
     };
-    await using receiver = await openWebhookReceiver(store, { onAccepted });
+    await using receiver = await openWebhookReceiver(store, { whenApplied });
     const json = delivery('transcript_ready');
     expect((await receiver.deliver(json)).status).toBe(503);
     fails = false;

@@ -4,6 +4,7 @@ import type { EventFacts } from '../../events/partner-event.ts';
 import { type Page, type Row, firstOffsetOf } from '../../page.ts';
 import { type ListName, type ListRef, cachePathOf } from '../../rest/lists.ts';
 import { upTo } from '../../cache-limit.ts';
+import { locationIn } from '../lookup/places.ts';
 import { LISTS } from '../refs.ts';
 
 /** How long a page proves who is in its list, since clients and clinicians move. */
@@ -115,12 +116,12 @@ export function createRecentLists(now: () => number) {
     /** Records who treats the client, as a signed event says. It proves nothing, but may contradict a list. */
     recordEvent(event: EventFacts): void {
       if (!('sessionId' in event)) return void assessed.set(event.clientId, now());
-      const { clientId, clinicianId, clinicId } = event;
-      const others = locationsOf(clientId).filter(
-        (last) => last.clientsOfClinician !== clinicianId || last.clientsOfClinic !== clinicId,
-      );
-      const location = { at: now(), clientsOfClinician: clinicianId, clientsOfClinic: clinicId };
-      locations.set(clientId, [location, ...others].slice(0, MAX_LOCATIONS));
+      const location = { at: now(), ...locationIn(event) };
+      const isOther = ({ clientsOfClinician, clientsOfClinic }: EventLocation) =>
+        clientsOfClinician !== location.clientsOfClinician ||
+        clientsOfClinic !== location.clientsOfClinic;
+      const others = locationsOf(event.clientId).filter(isOther);
+      locations.set(event.clientId, [location, ...others].slice(0, MAX_LOCATIONS));
     },
     /** 0 if this process has not seen one. */
     assessedAt: (clientId: string): number => assessed.get(clientId) ?? 0,

@@ -11,6 +11,10 @@ export type ClientList = ListRef<'clientsOfClinician' | 'clientsOfClinic'>;
 export const clientsOfClinician = (id: Uuid): ClientList => ({ name: 'clientsOfClinician', id });
 export const clientsOfClinic = (id: Uuid): ClientList => ({ name: 'clientsOfClinic', id });
 
+/** Where a session's event says that its client is: the parent's id, by the name of the list. */
+export const locationIn = (event: Readonly<Record<'clinicianId' | 'clinicId', Uuid>>) =>
+  ({ clientsOfClinician: event.clinicianId, clientsOfClinic: event.clinicId }) as const;
+
 const isClientList = (list: ListRef): list is ClientList =>
   list.name === 'clientsOfClinician' || list.name === 'clientsOfClinic';
 
@@ -83,8 +87,8 @@ export function createPlaces(keys: KeyStore) {
     },
     recordEvent(event: EventFacts): void {
       if (!('sessionId' in event)) return;
-      change(event.clientId, clientsOfClinician(event.clinicianId), NO_PAGE);
-      change(event.clientId, clientsOfClinic(event.clinicId), NO_PAGE);
+      for (const [name, id] of Object.entries(locationIn(event)))
+        change(event.clientId, { name, id } as ClientList, NO_PAGE);
     },
     /** The list does not hold the record, or not any more. */
     remove(list: ListRef, id: string): void {
