@@ -1,3 +1,6 @@
+import { globSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { transcriptReady } from '../../support/access/transcript-ready.ts';
@@ -111,6 +114,23 @@ describe.skipIf(!redisAvailable)('two instances on one Redis', () => {
     await complete();
     const shown = async () => (await viewer(LOG)).data.events.nodes.length;
     await expect.poll(shown, { timeout: 3_000 }).toBeGreaterThan(0);
+  });
+
+  it('the place of an event’s client is written by the instance that took the event, and by no other', async () => {
+    const env = { REDIS_URL: redis.url };
+    const taking = await openGateway({ env });
+    const other = await openGateway({ env, sandbox: taking.sandbox });
+    const clientId = taking.sandbox.ids.client(1_102);
+    await using results = subscribeTo(clientOf(other), READY, { after: await cursorNow(other) });
+    taking.sandbox.startSession(clientId, { prescriber: false });
+    taking.sandbox.settle();
+    // Both have applied it, and write what they have when they are closed.
+    await results.next();
+    await other.close();
+    await taking.close();
+    const files = globSync(join(redis.dir, 'appendonlydir', '*.aof'));
+    const writes = files.map((file) => readFileSync(file, 'utf8')).join('');
+    expect(writes.split(`places:${clientId}`)).toHaveLength(2);
   });
 
   it('a client’s new clinic is noticed at the other, although the log was lost just before its event', async () => {
