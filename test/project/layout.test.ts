@@ -41,6 +41,7 @@ const LAYERS: readonly (readonly string[])[] = [
 const MAX_SOURCE_FILES = 170;
 const MAX_FILES_IN_FOLDER = 15;
 
+const linesOf = (text: string): number => text.split('\n').length - 1;
 const moduleOf = (path: string) =>
   path.startsWith('sandbox/') ? 'sandbox' : (path.split('/')[1] ?? '').replace(/\.ts$/, '');
 const layerOf = (module: string) => LAYERS.findIndex((modules) => modules.includes(module));
@@ -136,7 +137,16 @@ describe('files', () => {
   });
 
   it('have at most 300 lines', () => {
-    expect(filesWhere(({ text }) => text.split('\n').length > 301)).toEqual([]);
+    expect(filesWhere(({ text }) => linesOf(text) > 300)).toEqual([]);
+  });
+
+  it.each([
+    { of: 'src, without its pages', pattern: /^src\/(?!pages\/)/, max: 12_000 },
+    { of: 'logging and audit', pattern: /^src\/observability\/(log|output)\.ts$/, max: 250 },
+  ])('of $of have at most $max lines together', ({ pattern, max }) => {
+    const texts = sources.filter(({ path }) => pattern.test(path)).map(({ text }) => text);
+    expect(texts.length).toBeGreaterThan(0);
+    expect(linesOf(texts.join(''))).toBeLessThanOrEqual(max);
   });
 });
 
