@@ -77,7 +77,7 @@ export interface GatewayContext extends Partial<YogaInitialContext> {
   /** Where the results of a subscription are sent. */
   sink?: Sink;
   /** A subscription that has begun: Yoga sends its events. */
-  readonly subscription?: Subscription | undefined;
+  readonly subscription?: Subscription;
 }
 
 export type HttpContext = GatewayContext & Required<Pick<GatewayContext, 'res'>>;

@@ -25,8 +25,8 @@ export function createHttpHandler(
     // Called for its log line only: without CORS headers the browser itself rejects the response.
     parts.origins.allows(req);
     const acceptsJson = req.method === 'POST' && acceptedBy(req).jsonType !== undefined;
-    const subscription = acceptsJson ? await answerJson(res) : undefined;
-    if (acceptsJson && !subscription) return;
+    const context = acceptsJson ? await answerJson(res) : { res };
+    if (!context) return;
     setCommonHeaders(res);
     const isPage = /^(GET|HEAD)$/.test(req.method!) && req.headers.accept?.includes('text/html');
     if (pages && isPage) return pages.graphiql(req, res);
@@ -34,7 +34,7 @@ export function createHttpHandler(
     if (!URL.canParse(`http://${req.headers.host || 'localhost'}`))
       return reject(res, 400, 'The "Host" header must name a host.');
     res.setHeader('cache-control', 'no-store');
-    await yoga(req, res, { subscription });
+    await yoga(req, res, context);
   };
 
   const checkAll = () =>

@@ -95,12 +95,12 @@ export function createHttpRequests(parts: GatewayParts, yogaOf: () => GatewayYog
     return response;
   }
 
-  /** Answers with JSON. Does not answer a subscription but returns it, for Yoga to stream its events. */
-  async function answerJson(res: ServerResponse): Promise<Subscription | undefined> {
+  /** Answers with JSON. Does not answer a subscription but returns its context, for Yoga to stream its events. */
+  async function answerJson(res: ServerResponse): Promise<HttpContext | undefined> {
     const context: HttpContext = { res };
     await addViewer(context, authenticate);
     const result = await resultOf(context);
-    if (result instanceof Subscription) return result;
+    if (result instanceof Subscription) return { res, viewer: result.viewer, subscription: result };
     // A write that wakes its client is expensive, so the responses of one turn are written together.
     await endOfTurn();
     const { status, headers, content } = jsonOf(context, result);

@@ -4,6 +4,8 @@ import { connect } from 'node:net';
 
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 
+import * as authentication from '../../../src/viewer/authenticate.ts';
+import { SANDBOX_VIEWER } from '../../../src/viewer/viewer.ts';
 import { listen } from '../../support/access/listener.ts';
 import { type Gateway, openGateway, tokenFor } from '../../support/gateway.ts';
 import { cursorNow } from '../../support/ws/graphql-client.ts';
@@ -88,6 +90,20 @@ describe('a subscription over server-sent events', () => {
       expect(new Set(cursors).size).toBe(10);
       second.close();
       await until(async () => (await gauge(gateway, 'gateway_subscriptions')) === 0);
+    },
+  );
+
+  it.each(['text/event-stream', 'application/json, text/event-stream'])(
+    'is authenticated once for a client that accepts %s',
+    async (accept) => {
+      const authenticate = vi.fn(() => Promise.resolve(SANDBOX_VIEWER));
+      using create = vi.spyOn(authentication, 'createAuthenticator');
+      create.mockReturnValue(authenticate);
+      await using other = await openGateway();
+      const { response, close } = await follow(undefined, undefined, other, NOTE_READY, accept);
+      expect(response.status).toBe(200);
+      expect(authenticate).toHaveBeenCalledTimes(1);
+      close();
     },
   );
 
