@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 
+import { listen } from '../../support/access/listener.ts';
 import { type Gateway, openGateway, tokenFor } from '../../support/gateway.ts';
 import { artifactId, plainId, sessionId } from '../../support/global-id.ts';
 import {
@@ -37,6 +38,17 @@ describe('a magic edit', () => {
     const [sent, ...more] = gateway.sandbox.requests.filter(({ method }) => method === 'POST');
     expect(sent?.body).toEqual({ userInstructions: 'Shorten the plan.' });
     expect(more).toEqual([]);
+  });
+
+  it('is answered over server-sent events too, in one event, and sent once', async () => {
+    const progressNoteId = gateway.sandbox.ids.note(1, 0);
+    const input = { progressNoteId, userInstructions: 'Shorten the plan.' };
+    const stream = await listen(gateway, ['partner'], changes.magicEdit.document, { input });
+    const { data, errors } = await stream.next();
+    expect(errors).toBeUndefined();
+    expect(data.result).toMatchObject({ type: 'ProgressNoteChange', raw: { progressNoteId } });
+    expect(await stream.next()).toBeNull();
+    expect(countOf(gateway, 'magicEdit')).toBe(1);
   });
 
   it.each(['sessionId', 'clientId', 'patientId'])(
