@@ -22,18 +22,19 @@ export function createHttpHandler(
   const pages = graphiql ? createPages(schema, config) : undefined;
 
   const graphql: Handler = async (req, res) => {
+    // RFC 9112, 3.2. Yoga also builds a URL with it, and would send the stack of the error.
+    if (!URL.canParse(`http://${req.headers.host || 'localhost'}`))
+      return reject(res, 400, 'The "Host" header must name a host.');
     // Called for its log line only: without CORS headers the browser itself rejects the response.
     parts.origins.allows(req);
     const acceptsJson = req.method === 'POST' && acceptedBy(req).jsonType !== undefined;
     const context = acceptsJson ? await answerJson(res) : { res };
     if (!context) return;
-    setCommonHeaders(res);
+    setHeaders(res, commonHeaders(req));
     const isPage = /^(GET|HEAD)$/.test(req.method!) && req.headers.accept?.includes('text/html');
     if (pages && isPage) return pages.graphiql(req, res);
-    // Yoga builds a URL with it, and would send the stack of the error.
-    if (!URL.canParse(`http://${req.headers.host || 'localhost'}`))
-      return reject(res, 400, 'The "Host" header must name a host.');
-    res.setHeader('cache-control', 'no-store');
+    const cors = parts.origins.corsHeaders(req.headers.origin);
+    setHeaders(res, { 'cache-control': 'no-store', ...cors });
     await yoga(req, res, context);
   };
 
@@ -75,7 +76,7 @@ export function createHttpHandler(
     const [path = ''] = url.split('?', 1);
     // Yoga gets every method but TRACE, which the Fetch API forbids.
     if (path === '/graphql' && method !== 'TRACE') return graphql(req, res);
-    setCommonHeaders(res);
+    setHeaders(res, commonHeaders(req));
     if (!url.startsWith('/')) return reject(res, 400, 'The request must name a path.');
     // TRACE is rejected on every path.
     const methods = routes.get(path) ?? (method === 'TRACE' ? {} : undefined);
@@ -110,8 +111,8 @@ function mayReadMetrics(req: IncomingMessage, token: string | undefined): boolea
   return isSame(Buffer.from(req.headers.authorization ?? ''), Buffer.from(`Bearer ${token}`));
 }
 
-const setCommonHeaders = (res: ServerResponse) =>
-  res.setHeaders(new Map(Object.entries(commonHeaders(res.req))));
+const setHeaders = (res: ServerResponse, headers: Record<string, string>) =>
+  res.setHeaders(new Map(Object.entries(headers)));
 
 function json(res: ServerResponse, status: number, body: object): void {
   const headers = { 'content-type': 'application/json', 'cache-control': 'no-store' };

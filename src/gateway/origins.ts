@@ -7,7 +7,6 @@ import type { Log } from '../observability/log.ts';
 import { createLimitedLog } from '../observability/observers.ts';
 import { REQUEST_ID_HEADER, requestIdOf } from '../observability/request-id.ts';
 
-const EXPOSED = [REQUEST_ID_HEADER, 'retry-after'];
 const LOCALHOST = /^http:\/\/localhost(:\d{1,5})?$/;
 const REFUSED = 'a browser was refused: its page is not of an origin in ALLOWED_ORIGINS';
 
@@ -29,27 +28,26 @@ export function createOrigins({ allowedOrigins, allowsLocalhost }: Config['http'
       report('warn', REFUSED, { origin: from?.origin ?? 'not a URL', requestId: requestIdOf(req) });
       return false;
     },
-    /** For Yoga. */
-    cors({ headers }: Request): CORSOptions {
+    /** For Yoga, which answers preflights. */
+    cors({ headers, method }: Request): CORSOptions {
       const origin = headers.get('origin');
-      if (origin === null || !allowsCrossOrigin(origin)) return false;
+      if (method !== 'OPTIONS' || origin === null || !allowsCrossOrigin(origin)) return false;
       return {
         // With more than one in the list, Yoga also says that the answer varies by origin.
         origin: [origin, origin],
         methods: ['POST'],
         // Without a list of request headers, Yoga allows those that the page asks for.
-        exposedHeaders: EXPOSED,
         credentials: false,
         // How long a browser may cache the answer to its preflight, in seconds.
         maxAge: 600,
       };
     },
-    /** For responses that don't go through Yoga. */
+    /** For all responses, through Yoga or not. */
     corsHeaders(origin: string | undefined): Record<string, string> {
       if (origin === undefined || !allowsCrossOrigin(origin)) return {};
       return {
         'access-control-allow-origin': origin,
-        'access-control-expose-headers': EXPOSED.join(', '),
+        'access-control-expose-headers': `${REQUEST_ID_HEADER}, retry-after`,
         vary: 'Origin',
       };
     },
