@@ -255,7 +255,7 @@ it('shares a readiness check between requests at the same time', async () => {
   const toStore = vi.spyOn(Worker.prototype, 'postMessage');
   onTestFinished(() => {
     unsubscribe('http.server.request.start', onRequest);
-    vi.restoreAllMocks();
+    toStore.mockRestore();
   });
   // The first check is under way while all requests arrive.
   const body = { accessToken: 'a', expiresIn: 3_600 };
