@@ -123,9 +123,11 @@ export function createHttpRequests(parts: GatewayParts, yogaOf: () => GatewayYog
       const { status, headers, content } = jsonOf(context, result);
       const { jsonType } = acceptedBy(context.res.req);
       // Errors about the HTTP request are JSON even for a client that accepts only server-sent events.
-      if (!jsonType && status === 200)
-        return endResponse(streamOf({ stringify: () => content.toString() }, fetchAPI));
-      endResponse(new fetchAPI.Response(content, { status, headers }));
+      if (jsonType || status !== 200)
+        return endResponse(new fetchAPI.Response(content, { status, headers }));
+      const stream = streamOf({ stringify: () => content.toString() }, fetchAPI);
+      // At once: for a stream, Yoga disables the time-out of the socket, and a client that reads nothing would stay.
+      endResponse(new fetchAPI.Response(await stream.arrayBuffer(), stream));
     },
   };
   return { plugin, answerJson };
