@@ -29,10 +29,10 @@ export function loadConnection<T extends Row>(
   cursors: CursorSealer,
 ): MaybePromise<Connection<T>> {
   const request = parseWindowArgs(args, cursors, list.key);
-  const connection = new Connection(list, cursors);
+  const connection = new Connection(list, cursors, request, need);
   if (need === 'nothing') return connection;
   const first = firstPagesToRead(request, need, list.totalHint());
-  return connection.readAndLocate(first, request, need, first);
+  return connection.readAndLocate(first, first);
 }
 
 /** A window of a list, and the pages read for it. A class, because a response may hold hundreds. */
@@ -42,6 +42,8 @@ export class Connection<T extends Row> {
   total: number | undefined;
   private readonly list: PagedList<T>;
   private readonly cursors: CursorSealer;
+  private readonly request: WindowRequest;
+  private readonly need: Need;
   private window = { start: 0, end: 0 };
   private rereads = 0;
   /** When the last of the pages that contradict each other was requested. What is read again has to be newer. */
@@ -52,9 +54,11 @@ export class Connection<T extends Row> {
   private isChanged = false;
   private listHash: string | undefined;
 
-  constructor(list: PagedList<T>, cursors: CursorSealer) {
+  constructor(list: PagedList<T>, cursors: CursorSealer, request: WindowRequest, need: Need) {
     this.list = list;
     this.cursors = cursors;
+    this.request = request;
+    this.need = need;
   }
 
   get nodes(): readonly T[] {
@@ -105,32 +109,26 @@ export class Connection<T extends Row> {
   }
 
   /** Reads pages and then finds the window in the list as it is now. If nothing changed, the `wanted` pages are enough. */
-  readAndLocate(
-    pages: readonly number[],
-    request: WindowRequest,
-    need: Need,
-    wanted: readonly number[],
-    isFresh?: boolean,
-  ): MaybePromise<this> {
+  readAndLocate(pages: readonly number[], wanted: readonly number[], isFresh?: boolean) {
     const reading = this.read(pages, isFresh);
     // Without a function for a list whose pages are cached: a response may have hundreds.
-    if (!reading) return this.locate(request, need, wanted);
-    return reading.then(() => this.locate(request, need, wanted));
+    return reading ? reading.then(() => this.locate(wanted)) : this.locate(wanted);
   }
 
-  private locate(request: WindowRequest, need: Need, wanted: readonly number[]) {
-    const reread = this.dropContradicting(request, wanted);
-    if (reread) return this.readAndLocate(reread, request, need, wanted);
+  private locate(wanted: readonly number[]): MaybePromise<this> {
+    const { request, need } = this;
+    const reread = this.dropContradicting(wanted);
+    if (reread) return this.readAndLocate(reread, wanted);
     if (need === 'total') return this;
     const { after, before } = request;
     const start = after ? dividingOffset(after, 'after', this) : 0;
-    if (typeof start !== 'number') return this.readAndLocate(start, request, need, wanted, true);
+    if (typeof start !== 'number') return this.readAndLocate(start, wanted, true);
     const end = before ? dividingOffset(before, 'before', this) : Infinity;
-    if (typeof end !== 'number') return this.readAndLocate(end, request, need, wanted, true);
+    if (typeof end !== 'number') return this.readAndLocate(end, wanted, true);
     this.window = windowOf(request, { start, end }, this.totalCount);
     const pages = pagesNeeded(this.window, need);
     if (pages.every((page) => this.pages.has(page))) return this.complete(pages);
-    if (this.rereads < MAX_REREADS) return this.readAndLocate(pages, request, need, pages);
+    if (this.rereads < MAX_REREADS) return this.readAndLocate(pages, pages);
     return mapMaybePromise(this.read(pages), () => this.complete(pages));
   }
 
@@ -158,8 +156,9 @@ export class Connection<T extends Row> {
    * Drops the pages that contradict others: the list changed between two reads, or a page came from the cache. Returns the
    * pages to read next, from now on past the cache; undefined if there is nothing to read again.
    */
-  private dropContradicting({ after, before }: WindowRequest, wanted: readonly number[]) {
+  private dropContradicting(wanted: readonly number[]) {
     const { pages, total: newest } = this;
+    const { after, before } = this.request;
     // If every page read was past the end: page one exists as long as the list does.
     if (newest === undefined) return [1];
     if (this.rereads === MAX_REREADS) return undefined;

@@ -42,9 +42,7 @@ export async function runOperation(
     const args = { schema, document, contextValue, variableValues, operationName };
     return await (isSubscription ? enveloped.subscribe(args) : enveloped.execute(args));
   } finally {
-    // Swap-remove: the order of the contexts has no meaning.
-    running[running.indexOf(context)] = running.at(-1)!;
-    running.pop();
+    running.splice(running.indexOf(context), 1);
   }
 }
 

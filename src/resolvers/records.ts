@@ -3,7 +3,7 @@ import type { Need, WindowArgs } from '../connection/window.ts';
 import { type Context, ROW_BYTES } from '../context.ts';
 import type { PartnerEvent, SessionEvent } from '../events/partner-event.ts';
 import { type MaybePromise, mapMaybePromise } from '../maybe-promise.ts';
-import { type Page, type PagedList, firstOffsetOf } from '../page.ts';
+import { type PagedList, firstOffsetOf } from '../page.ts';
 import { type ListName, type ListRef, listKeyOf } from '../rest/lists.ts';
 import type { Uuid } from '../uuid.ts';
 import type { GrantedKind } from '../viewer/viewer.ts';
@@ -108,26 +108,15 @@ export const clientOfSession = (session: SessionRef, args: unknown, ctx: Context
     : clientOfOpenSession(session, args, ctx);
 
 /** A list of the Partner API, page by page. */
-class PartnerList<N extends ListName> implements PagedList<RowRef<N>> {
-  readonly key: string;
-  private readonly list: ListRef<N>;
-  private readonly ctx: Context;
-
-  constructor(list: ListRef<N>, ctx: Context) {
-    this.key = listKeyOf(list);
-    this.list = list;
-    this.ctx = ctx;
-  }
-
-  loadPage(page: number, since?: number) {
-    const { list, ctx } = this;
-    const after = since === undefined ? 0 : Math.max(since, ctx.loaders.freshSince);
-    return loadListPage(list, page, ctx, after) as MaybePromise<Page<RowRef<N>>>;
-  }
-
-  totalHint() {
-    return this.ctx.partner.cache.totalOf(this.key);
-  }
+function pagesOf<N extends ListName>(list: ListRef<N>, ctx: Context) {
+  const { loaders, partner } = ctx;
+  const key = listKeyOf(list);
+  return {
+    key,
+    loadPage: (page: number, since?: number) =>
+      loadListPage(list, page, ctx, since === undefined ? 0 : Math.max(since, loaders.freshSince)),
+    totalHint: () => partner.cache.totalOf(key),
+  } as PagedList<RowRef<N>>;
 }
 
 /** A list inside a record. */
@@ -144,13 +133,13 @@ function loadList<N extends ListName>(parent: ListedRef, ctx: Context, request: 
   // Even an empty result of a filter reveals something about patients, so the read is audited.
   if (list.filter && LISTS[list.name].row === 'Client')
     ctx.audit?.read.add(`${parent.type}:${parent.id}`);
-  return loadConnection(args, need, new PartnerList(list, ctx), ctx.cursors);
+  return loadConnection(args, need, pagesOf(list, ctx), ctx.cursors);
 }
 
 /** All organizations for `partner`; for other viewers those that a grant names, with the same windows and no call. */
 export function organizationsOfViewer(args: WindowArgs, need: Need, ctx: Context) {
   if (ctx.reach.isPartner)
-    return loadConnection(args, need, new PartnerList({ name: 'organizations' }, ctx), ctx.cursors);
+    return loadConnection(args, need, pagesOf({ name: 'organizations' }, ctx), ctx.cursors);
   const all = granted('Organization', ctx);
   const list = {
     key: 'granted organizations',
