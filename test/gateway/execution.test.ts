@@ -22,7 +22,7 @@ import { artifactId } from '../support/global-id.ts';
 
 const schema = buildSchema(`
   scalar JSON
-  input Patch { patch: JSON }
+  input Patch { patch: JSON, n: Int }
   interface Named { name: String }
   type Row implements Named {
     name: String, need: String!, later: String, rows: [Row!], loose: [Row], one: Row, must: Row!
@@ -315,6 +315,21 @@ describe('graphql-jit', () => {
     const args = argsOf('query($n: Int! = 5) { row { echo(value: $n) } }', 1);
     expect(shown(await compiled(args))).toEqual(shown(await executeRootSelectionSet(args)));
   });
+
+  it.each([
+    ['an input object', 'query($n: Int) { json(patch: { n: $n }) }', { patch: {} }],
+    [
+      'an object of a custom scalar',
+      'query($n: Int = 1) { json(value: { a: $n }) }',
+      { value: { a: 1 } },
+    ],
+    ['a list of a custom scalar', 'query($n: Int = 1) { json(value: [$n]) }', { value: [1] }],
+  ])(
+    'is not given variables inside %s: it would change their values',
+    async (_where, text, json) => {
+      expect(shown(await compiled(argsOf(text))).data).toEqual({ json });
+    },
+  );
 
   it('is not given fragments that multiply: they are answered at once', async () => {
     const answered = async (length: number) => {

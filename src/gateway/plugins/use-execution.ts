@@ -98,6 +98,13 @@ function isCompilable({ schema, document, operation }: ValidatedExecutionArgs): 
     Field({ alias }) {
       isUnsafe ||= isAbstractType(getNamedType(types.getType())) || /_/.test(alias?.value ?? '');
     },
+    // In an input object, it passes null for a variable that is left out. In a custom scalar, it loses all variables.
+    ObjectField({ value }) {
+      isUnsafe ||= value.kind === Kind.VARIABLE;
+    },
+    ListValue({ values }) {
+      isUnsafe ||= values.some(({ kind }) => kind === Kind.VARIABLE);
+    },
     SelectionSet({ selections }) {
       const keys = selections.flatMap((each) =>
         each.kind === Kind.FIELD ? (each.alias ?? each.name).value : [],
