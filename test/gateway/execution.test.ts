@@ -34,7 +34,11 @@ const schema = buildSchema(`
   }
   type Other implements Named { name: String, only: Int!, row: Row }
   union Either = Row | Other
-  type Query { row: Row, must: Row!, any: Either, named: Named, json(value: JSON, patch: Patch): JSON, nothing: String, nothingLater: String }
+  type Query {
+    row: Row, must: Row!, any: Either, named: Named, json(value: JSON, patch: Patch): JSON
+    pair: Pair, nothing: String, nothingLater: String
+  }
+  type Pair { ownFirst: Int!, ownSecond: Int! }
 `);
 
 /** Resolved by graphql-jit, which hands over the bare variables. */
@@ -83,6 +87,7 @@ for (const type of Object.values(schema.getTypeMap())) {
 }
 const query = schema.getQueryType()!.getFields();
 query['json']!.resolve = (_root, args: object) => args;
+query['pair']!.resolve = () => ({ ownFirst: new Error('first'), ownSecond: new Error('second') });
 query['nothing']!.resolve = () => {
   // oxlint-disable-next-line no-throw-literal
   throw undefined;
@@ -428,10 +433,22 @@ describe('graphql-jit', () => {
     ['a variable', 'query($v: JSON) { json(value: $v) }', '{"v":{"__proto__":{"a":1},"b":2}}'],
     ['an input', 'query($v: Patch) { json(patch: $v) }', '{"v":{"patch":{"__proto__":{"a":1}}}}'],
     ['a literal', '{ json(value: { __proto__: { a: 1 }, b: 2 }) }', '{}'],
+    ['a default', 'query($v: JSON = { __proto__: { a: 1 } }) { json(value: $v) }', '{}'],
   ])('loses no __proto__ key of %s', async (_where, text, variables) => {
     const args = argsOf(text, 0, JSON.parse(variables));
     const { data } = await compiled(args);
     expect(JSON.stringify(data)).toContain('"__proto__":{"a":1}');
+  });
+
+  it('reports an error for each failing sibling, and a client gets one of them', async () => {
+    const args = argsOf('{ pair { ownFirst ownSecond } }');
+    const result = await compiled(args);
+    expect(result.errors).toHaveLength(2);
+    expect(shown(result)).toMatchObject({
+      data: { pair: null },
+      errors: [{ path: ['pair', 'ownFirst'] }],
+    });
+    expect(shown(result)).toEqual(shown(await executeRootSelectionSet(args)));
   });
 
   it('survives a resolver that throws undefined', async () => {
