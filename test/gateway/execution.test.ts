@@ -3,6 +3,7 @@ import {
   type ExecutionResult,
   GraphQLError,
   type GraphQLFieldResolver,
+  type GraphQLResolveInfo,
   type ValidatedExecutionArgs,
   buildSchema,
   executeRootSelectionSet,
@@ -12,11 +13,12 @@ import {
   validate,
   validateExecutionArgs,
 } from 'graphql';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 
 import { CodedError, NotFound } from '../../src/errors.ts';
 import { createErrorMasking } from '../../src/gateway/plugins/use-error-masking.ts';
 import { createExecutor } from '../../src/gateway/plugins/use-execution.ts';
+import { schema as gatewaySchema } from '../../src/schema/schema.ts';
 import { fastestMs } from '../support/fastest.ts';
 import { openGateway } from '../support/gateway.ts';
 import { artifactId } from '../support/global-id.ts';
@@ -41,7 +43,9 @@ const schema = buildSchema(`
   type Pair { ownFirst: Int!, ownSecond: Int! }
 `);
 
-/** Resolved by graphql-jit, which hands over the bare variables. */
+/** graphql-jit hands over the bare variables. */
+const isByJit = ({ variableValues }: GraphQLResolveInfo) => !('coerced' in variableValues);
+/** Fields that it has resolved. */
 let compiledFields = 0;
 /** The fields as their `info` names them. */
 const resolved: string[] = [];
@@ -49,9 +53,9 @@ const resolved: string[] = [];
 /** What a field does depends on where it stands, so that both executors meet the same failures: few if the seed is odd. */
 function resolverOf(name: string, type: string): GraphQLFieldResolver<unknown, { seed: number }> {
   return (_parent, args: Record<string, unknown>, { seed }, info) => {
-    const { path, variableValues } = info;
+    const { path } = info;
     resolved.push(`${name} ${info.fieldName} ${info.fieldNodes[0]!.name.value}`);
-    if (!('coerced' in variableValues)) compiledFields += 1;
+    if (isByJit(info)) compiledFields += 1;
     const isFailing = seed % 2 === 0;
     let hash = seed;
     for (let at: typeof path | undefined = path; at; at = at.prev)
@@ -283,6 +287,10 @@ function comparable(result: ExecutionResult) {
   return { json: JSON.stringify(data), failures: failures.toSorted() };
 }
 
+interface Resolvable {
+  resolve: GraphQLFieldResolver<unknown, unknown>;
+}
+
 describe('graphql-jit', () => {
   it('answers every document as graphql-js does, errors and their paths included', async () => {
     const property = fc.asyncProperty(
@@ -472,6 +480,23 @@ describe('graphql-jit', () => {
       expect(answer.data).toEqual({ nodes: [{ isLoading: false }, null] });
       expect(answer.errors).toMatchObject([{ path: ['nodes', 1] }]);
     }
+  });
+
+  it('executes a query of a gateway from its second use on, unless it is for an interface', async () => {
+    await using gateway = await openGateway();
+    const { ids } = gateway.sandbox;
+    const { client, node } = gatewaySchema.getQueryType()!.getFields();
+    using ofClient = vi.spyOn(client as Resolvable, 'resolve');
+    using ofNode = vi.spyOn(node as Resolvable, 'resolve');
+    // Other variables each time: an answer from the cache would not be executed.
+    for (const index of [0, 1, 2]) {
+      const id = ids.client(index);
+      await gateway.query('query($id: ID!) { client(id: $id) { id } }', { id });
+      await gateway.query('query($id: ID!) { node(id: $id) { id } }', { id });
+    }
+    const areByJit = ({ mock }: typeof ofClient) => mock.calls.map(([, , , info]) => isByJit(info));
+    expect(areByJit(ofClient)).toEqual([false, true, true]);
+    expect(areByJit(ofNode)).toEqual([false, false, false]);
   });
 
   it('leaves look-ahead its variables, whatever they are called', async () => {
