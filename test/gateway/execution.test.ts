@@ -3,15 +3,21 @@ import {
   type ExecutionResult,
   GraphQLError,
   type GraphQLFieldResolver,
+  type GraphQLInputObjectType,
   type GraphQLResolveInfo,
+  type GraphQLSchema,
   type ValidatedExecutionArgs,
   buildSchema,
   executeRootSelectionSet,
+  getNamedType,
+  isInputObjectType,
   isObjectType,
   parse,
+  printSchema,
   specifiedRules,
   validate,
   validateExecutionArgs,
+  visit,
 } from 'graphql';
 import { describe, expect, it, vi } from 'vitest';
 
@@ -50,7 +56,10 @@ let compiledFields = 0;
 /** The fields as their `info` names them. */
 const resolved: string[] = [];
 
-/** What a field does depends on where it stands, so that both executors meet the same failures: few if the seed is odd. */
+/**
+ * What a field does depends on where it stands, so that both executors meet the same failures. With an odd seed there are
+ * few.
+ */
 function resolverOf(name: string, type: string): GraphQLFieldResolver<unknown, { seed: number }> {
   return (_parent, args: Record<string, unknown>, { seed }, info) => {
     const { path } = info;
@@ -65,7 +74,7 @@ function resolverOf(name: string, type: string): GraphQLFieldResolver<unknown, {
     if (isFailing && hash % 7 === 0) return null;
     const isList = type.startsWith('[');
     const value = /Row|Either|Other|Named/.test(type) ? rowOf(type, hash) : scalarOf(name, args);
-    // No item rejects: graphql-jit would put its null in the wrong place. In our schema only those of `nodes` may.
+    // No item rejects: graphql-jit would put its null in the wrong place. In our schema only items of `nodes` may.
     const settled = isList ? [value, value, Promise.resolve(value)].slice(hash % 3) : value;
     return hash % 2 ? Promise.resolve(settled) : settled;
   };
@@ -287,6 +296,32 @@ function comparable(result: ExecutionResult) {
   return { json: JSON.stringify(data), failures: failures.toSorted() };
 }
 
+/** The input types that may stand in a value of this one. */
+function inputsIn(type: GraphQLInputObjectType, found = new Set<GraphQLInputObjectType>()) {
+  for (const field of Object.values(type.getFields())) {
+    const inner = getNamedType(field.type);
+    if (!isInputObjectType(inner) || found.has(inner)) continue;
+    found.add(inner);
+    inputsIn(inner, found);
+  }
+  return found;
+}
+
+/**
+ * Arguments and input fields with a default, which graphql-jit does not coerce, and recursive input types: a variable of
+ * such a type blocks the event loop for seconds before compiling fails.
+ */
+function defaultsAndRecursionsOf(any: GraphQLSchema): readonly string[] {
+  const names: string[] = [];
+  visit(parse(printSchema(any)), {
+    InputValueDefinition({ name, defaultValue }) {
+      if (defaultValue) names.push(name.value);
+    },
+  });
+  const inputs = Object.values(any.getTypeMap()).filter(isInputObjectType);
+  return [...names, ...inputs.filter((type) => inputsIn(type).has(type)).map(({ name }) => name)];
+}
+
 interface Resolvable {
   resolve: GraphQLFieldResolver<unknown, unknown>;
 }
@@ -420,6 +455,17 @@ describe('graphql-jit', () => {
       expect(shown(await compiled(argsOf(text))).data).toEqual({ json });
     },
   );
+
+  it('meets no default of an argument or input field in the schema, and no recursive input type', () => {
+    const unsafe = buildSchema(`
+      input Filter { or: [Other!], limit: Int = 5 }
+      input Other { filter: Filter! }
+      input Plain { n: Int }
+      type Query { a(first: Int = 10, filter: Filter, plain: [Plain]): Int }
+    `);
+    expect(defaultsAndRecursionsOf(unsafe)).toEqual(['limit', 'first', 'Filter', 'Other']);
+    expect(defaultsAndRecursionsOf(gatewaySchema)).toEqual([]);
+  });
 
   it('is not given fragments that multiply: they are answered at once', async () => {
     const answered = async (length: number) => {
