@@ -111,7 +111,6 @@ export class Connection<T extends Row> {
   /** Reads pages and then finds the window in the list as it is now. If nothing changed, the `wanted` pages are enough. */
   readAndLocate(pages: readonly number[], wanted: readonly number[], isFresh?: boolean) {
     const reading = this.read(pages, isFresh);
-    // Without a function for a list whose pages are cached: a response may have hundreds.
     return reading ? reading.then(() => this.locate(wanted)) : this.locate(wanted);
   }
 
@@ -134,10 +133,8 @@ export class Connection<T extends Row> {
 
   /** Throws if the API has no page that the list's length calls for: its rows must not be left out unnoticed. */
   private complete(pages: readonly number[]): this {
-    for (const page of pages)
-      if (this.pages.get(page)?.total === undefined)
-        throw new CodedError('UPSTREAM_BAD_RESPONSE', PAGE_MISSING);
-    return this;
+    if (pages.every((page) => this.pages.get(page)?.total !== undefined)) return this;
+    throw new CodedError('UPSTREAM_BAD_RESPONSE', PAGE_MISSING);
   }
 
   /** Reads, in parallel, the pages not read yet. Synchronous if all of them are cached. */

@@ -21,6 +21,7 @@ import {
 } from 'graphql';
 import { describe, expect, it, vi } from 'vitest';
 
+import { Connection } from '../../src/connection/connection.ts';
 import { CodedError, NotFound } from '../../src/errors.ts';
 import { createErrorMasking } from '../../src/gateway/plugins/use-error-masking.ts';
 import { createExecutor } from '../../src/gateway/plugins/use-execution.ts';
@@ -543,6 +544,15 @@ describe('graphql-jit', () => {
     const areByJit = ({ mock }: typeof ofClient) => mock.calls.map(([, , , info]) => isByJit(info));
     expect(areByJit(ofClient)).toEqual([false, true, true]);
     expect(areByJit(ofNode)).toEqual([false, false, false]);
+  });
+
+  it('builds the edges of a list once', async () => {
+    await using gateway = await openGateway();
+    const edges = vi.spyOn(Connection.prototype, 'edges', 'get');
+    const list = 'query($first: Int!) { organizations(first: $first) { edges { cursor } } }';
+    for (const first of [1, 2, 3]) await gateway.query(list, { first });
+    expect(edges).toHaveBeenCalledTimes(3);
+    edges.mockRestore();
   });
 
   it('leaves look-ahead its variables, whatever they are called', async () => {

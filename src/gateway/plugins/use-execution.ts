@@ -99,11 +99,8 @@ function isCompilable({ schema, document, operation }: ValidatedExecutionArgs): 
       isUnsafe ||= isAbstractType(getNamedType(types.getType())) || /_/.test(alias?.value ?? '');
     },
     // In an input object, it passes null for a variable that is left out. In a custom scalar, it loses all variables.
-    ObjectField({ value }) {
-      isUnsafe ||= value.kind === Kind.VARIABLE;
-    },
-    ListValue({ values }) {
-      isUnsafe ||= values.some(({ kind }) => kind === Kind.VARIABLE);
+    Variable(_node, _key, parent) {
+      isUnsafe ||= !/^(Argument|VariableDefinition)$/.test(Object(parent).kind);
     },
     SelectionSet({ selections }) {
       const keys = selections.flatMap((each) =>

@@ -49,9 +49,7 @@ export function useOperation(parts: GatewayParts): GatewayPlugin {
   return {
     onExecute({ context }) {
       createResolverContext({ context });
-      return {
-        onExecuteDone: ({ result }) => auditAndLog(context, result as ExecutionResult),
-      };
+      return { onExecuteDone: ({ result }) => auditAndLog(context, result as ExecutionResult) };
     },
     onSubscribe: createResolverContext,
   };

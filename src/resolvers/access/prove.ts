@@ -22,10 +22,7 @@ export function auditDenial({ type, id }: RecordName, { audit }: Context): void 
   if (type !== 'Assessment') audit?.denied.add(`${type}:${id}`);
 }
 
-/**
- * Reads the contents of a record if the viewer may; otherwise throws `NotFound`, as if it did not exist. What else `read`
- * needs is passed along, so that a row of a list needs no function of its own.
- */
+/** Reads the contents of a record if the viewer may; otherwise throws `NotFound`. `read` gets what else it needs. */
 export function requireAccess<R extends ListedRef, T, A>(
   ref: R,
   ctx: Context,
