@@ -132,7 +132,7 @@ export async function until(
   const deadline = Promise.withResolvers<never>();
   const timer = setTimeout(() => deadline.reject(tooLate), withinMs);
   try {
-    for (let ms = 4; !(await Promise.race([holds(), deadline.promise])); ms *= 1.5) {
+    for (let ms = 4; !(await Promise.race([deadline.promise, holds()])); ms *= 1.5) {
       await new Promise((resolve) => setTimeout(resolve, Math.min(ms, slowestMs)));
     }
   } finally {
