@@ -5,17 +5,18 @@ import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 /**
- * By size or earlier duration, as usual, but every third file is one that starts processes: these take longest for
- * their size, and slow each other down.
+ * By size or earlier duration, as usual, but every third file is one that starts processes, or runs other files again:
+ * these take longest for their size, and slow each other down.
  */
-class InterleaveFaults extends BaseSequencer {
+class InterleaveLongFiles extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const sorted = await super.sort(files);
-    const isFault = ({ moduleId }: TestSpecification) => moduleId.includes('/test/faults/');
-    const faults = sorted.filter(isFault);
-    const others = sorted.filter((file) => !isFault(file));
-    const mixed = faults.flatMap((file, i) => [file, ...others.slice(2 * i, 2 * i + 2)]);
-    return [...mixed, ...others.slice(2 * faults.length)];
+    const isLong = ({ moduleId }: TestSpecification) =>
+      /\/test\/(faults\/|gateway\/through-yoga)/.test(moduleId);
+    const long = sorted.filter(isLong);
+    const others = sorted.filter((file) => !isLong(file));
+    const mixed = long.flatMap((file, i) => [file, ...others.slice(2 * i, 2 * i + 2)]);
+    return [...mixed, ...others.slice(2 * long.length)];
   }
 }
 
@@ -36,7 +37,7 @@ export default defineConfig({
     },
     // Files leave nothing behind in the process, so they may share one: the sources are then read once and not 160 times.
     isolate: false,
-    sequence: { sequencer: InterleaveFaults },
+    sequence: { sequencer: InterleaveLongFiles },
     // Tests wait for processes, sockets and time-outs too: on two cores six files at once keep both busy.
     maxWorkers: Math.max(6, availableParallelism()),
   },
