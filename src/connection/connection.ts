@@ -115,17 +115,16 @@ export class Connection<T extends Row> {
   }
 
   private locate(wanted: readonly number[]): MaybePromise<this> {
-    const { request, need } = this;
     const reread = this.dropContradicting(wanted);
     if (reread) return this.readAndLocate(reread, wanted);
-    if (need === 'total') return this;
-    const { after, before } = request;
+    if (this.need === 'total') return this;
+    const { after, before } = this.request;
     const start = after ? dividingOffset(after, 'after', this) : 0;
     if (typeof start !== 'number') return this.readAndLocate(start, wanted, true);
     const end = before ? dividingOffset(before, 'before', this) : Infinity;
     if (typeof end !== 'number') return this.readAndLocate(end, wanted, true);
-    this.window = windowOf(request, { start, end }, this.totalCount);
-    const pages = pagesNeeded(this.window, need);
+    this.window = windowOf(this.request, { start, end }, this.totalCount);
+    const pages = pagesNeeded(this.window, this.need);
     if (pages.every((page) => this.pages.has(page))) return this.complete(pages);
     if (this.rereads < MAX_REREADS) return this.readAndLocate(pages, pages);
     return mapMaybePromise(this.read(pages), () => this.complete(pages));

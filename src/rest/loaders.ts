@@ -8,7 +8,6 @@ import { pageTarget, type ListRef } from './lists.ts';
 import type { Partner, Target, Usage } from './partner.ts';
 
 type Loader = DataLoader<Target, unknown, string>;
-
 const valueOf = <T>({ value }: CacheEntry<T>): T => value;
 
 /**

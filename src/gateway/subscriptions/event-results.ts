@@ -31,6 +31,8 @@ export function createEventResults({ services, config, maskErrors }: GatewayPart
   const recent = { max: 1_000, ttl: 5_000, ttlAutopurge: true };
   const usages = new LRUCache<string, Usage>({
     ...recent,
+    // While the Partner API is slow, executions of one event may begin seconds apart, each behind earlier events.
+    ttl: Math.max(recent.ttl, config.limits.operationMs),
     memoMethod: () => createUsage({ maxCalls: config.operation.maxUpstreamCalls }),
   });
   const results = new LRUCache<string, EventResult, Parameters<typeof execute>>({
