@@ -10,7 +10,7 @@ export interface Page<T> {
   readonly page: number;
   /** When the call for it began. What happened since may not be in it. */
   readonly requestedAt?: number | undefined;
-  /** What resolvers and cursors make of the rows, once for all operations that read this page. */
+  /** The rows as references, and hashes of their ids for cursors: made when first needed, for all operations. */
   refs?: Page<Row>;
   hashes?: readonly string[];
 }

@@ -8,7 +8,7 @@ export type Mac = ReturnType<typeof createMac>;
 
 /**
  * HMAC with SHA-256, made of one-shot hashes as RFC 2104 defines it. A query with the id of each row needs hundreds, and
- * `createHmac` takes more than twice the CPU. Returns a character for each byte.
+ * `createHmac` takes more than twice the CPU. Returns latin1 text, which `crypto.hash` names `binary`.
  */
 export function createMac(secret: string, purpose: string) {
   const key = Buffer.concat([derivedKey(secret, purpose)], 64);

@@ -548,11 +548,10 @@ describe('graphql-jit', () => {
 
   it('builds the edges of a list once', async () => {
     await using gateway = await openGateway();
-    const edges = vi.spyOn(Connection.prototype, 'edges', 'get');
+    using edges = vi.spyOn(Connection.prototype, 'edges', 'get');
     const list = 'query($first: Int!) { organizations(first: $first) { edges { cursor } } }';
     for (const first of [1, 2, 3]) await gateway.query(list, { first });
     expect(edges).toHaveBeenCalledTimes(3);
-    edges.mockRestore();
   });
 
   it('leaves look-ahead its variables, whatever they are called', async () => {

@@ -39,8 +39,9 @@ describe('through Yoga alone', () => {
   });
 
   describe.each(FILES)('%s', async (file) => {
-    // Again, since a test may restore all mocks.
+    // Again, since the tests of a file before may have restored all mocks.
     beforeAll(leaveAllToYoga);
+    afterAll(() => expect(vi.isMockFunction(gatewayYoga.createGatewayYoga)).toBe(true));
     // The query makes it a module of its own, which defines its tests here.
     const path = `./${file}?through-yoga`;
     await import(path);

@@ -98,7 +98,7 @@ function isCompilable({ schema, document, operation }: ValidatedExecutionArgs): 
     Field({ alias }) {
       isUnsafe ||= isAbstractType(getNamedType(types.getType())) || /_/.test(alias?.value ?? '');
     },
-    // In an input object, it passes null for a variable that is left out. In a custom scalar, it loses all variables.
+    // In an input object, null would replace a variable that is left out. A custom scalar, also a list, would lose it.
     Variable(_node, _key, parent) {
       isUnsafe ||= !/^(Argument|VariableDefinition)$/.test(Object(parent).kind);
     },

@@ -22,16 +22,16 @@ export function auditDenial({ type, id }: RecordName, { audit }: Context): void 
   if (type !== 'Assessment') audit?.denied.add(`${type}:${id}`);
 }
 
-/** Reads the contents of a record if the viewer may; otherwise throws `NotFound`. `read` gets what else it needs. */
+/** Reads the contents of a record if the viewer may; otherwise throws `NotFound`. `extra` is passed on to `read`. */
 export function requireAccess<R extends ListedRef, T, A>(
   ref: R,
   ctx: Context,
-  read: (ref: R, ctx: Context, request: A) => MaybePromise<T>,
-  request?: A,
+  read: (ref: R, ctx: Context, extra: A) => MaybePromise<T>,
+  extra?: A,
 ): MaybePromise<T> {
-  if (ref.open) return read(auditRead(ref, ctx), ctx, request!);
+  if (ref.open) return read(auditRead(ref, ctx), ctx, extra!);
   return mapMaybePromise(asOpen(ref, ctx), (open) => {
-    if (open) return read(auditRead(open, ctx), ctx, request!);
+    if (open) return read(auditRead(open, ctx), ctx, extra!);
     auditDenial(ref, ctx);
     throw new NotFound();
   });
