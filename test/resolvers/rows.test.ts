@@ -39,5 +39,6 @@ it('a row of a list whose answers are cached takes no promise', async () => {
   for (const n of [1, 2, 3]) await promisesFor(100, n);
   const few = await promisesFor(10, 4);
   expect(few).toBeGreaterThan(0);
-  expect((await promisesFor(100, 5)) - few).toBeLessThan(10);
+  // One for each of the 90 more clients would be 90. Timers of the process make some at any time.
+  expect((await promisesFor(100, 5)) - few).toBeLessThan(45);
 });
